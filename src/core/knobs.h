@@ -1,0 +1,29 @@
+#pragma once
+// What may be turned while a stream runs. A Knobs value is immutable once published and has a
+// version; each Moment carries the one it was planned with, so a result can always be explained.
+// Fixed for a session's life (model, source, prompts): session options, not here.
+#include <cstdint>
+#include <memory>
+
+#include "core/media_time.h"
+
+namespace saccade::core {
+
+struct Knobs {
+  std::uint64_t version = 1;
+
+  // see
+  int fovea_tiles_max = 0;    // sharp tiles beside the global view; 0 = global view only
+  int change_threshold = 12;  // 0..255: a cell changed when its mean level moved more than this
+  MediaDuration refresh_max = MediaDuration::from_ms(30'000);  // re-encode at least this often
+  // decode
+  int max_new_tokens = 64;  // per answer, 1..4096
+  // read
+  MediaDuration read_interval_min = MediaDuration::from_ms(0);  // least time between two OCR passes
+  // hear
+  MediaDuration partial_interval = MediaDuration::from_ms(1'000);  // between two partial hypotheses
+};
+
+using KnobsPtr = std::shared_ptr<const Knobs>;
+
+}  // namespace saccade::core

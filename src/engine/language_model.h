@@ -1,0 +1,77 @@
+#pragma once
+// The voice's interface: a prompt of text and visual tokens in, one token after the other out.
+// One owner thread per model.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/result.h"
+#include "engine/vision_encoder.h"
+
+namespace saccade::engine {
+
+// A conversation before it is a prompt. Text is content: control tokens inside it stay plain text.
+struct ChatPart {
+  std::variant<std::string, EncodedViewPtr> content;
+};
+struct ChatTurn {
+  enum class Role { kSystem, kUser, kAssistant };
+  Role role = Role::kUser;
+  std::vector<ChatPart> parts;
+};
+
+// What the language model reads, in order.
+using PromptPiece = std::variant<std::vector<TokenId>, VisualSpanPtr>;
+struct Prompt {
+  std::vector<PromptPiece> pieces;
+  int tokens = 0;  // visual tokens included
+};
+
+struct SamplingOptions {
+  float temperature = 0.0F;  // 0 = greedy
+  float top_p = 1.0F;        // (0, 1]
+  float min_p = 0.0F;        // [0, 1)
+  std::uint64_t seed = 0;    // of the sampler; the same seed gives the same text
+};
+
+// One step of an answer.
+struct StepResult {
+  TokenId id = 0;
+  std::string bytes;  // may be part of a character; empty for control tokens
+  float logprob = 0;  // natural log, of the chosen token
+  float entropy = 0;  // bit, of the distribution it was chosen from
+  bool end = false;   // end of answer; bytes are empty
+};
+
+struct LanguageTraits {
+  std::string name;
+  int context_tokens = 0;
+  bool vision = false;        // a vision encoder belongs to it
+  bool wants_context = true;  // OCR and speech lines help it (GGUF key saccade.context_lines)
+};
+
+class LanguageModel {
+ public:
+  virtual ~LanguageModel() = default;
+  virtual const LanguageTraits& traits() const = 0;
+
+  // Renders the chat template of the GGUF. Template text is tokenised with control tokens, content
+  // without. Errors: kModelUnusable (template), kExhausted (longer than the context, with counts).
+  virtual core::Result<Prompt> render(const std::vector<ChatTurn>& turns) = 0;
+
+  // Forgets the running answer and reads `prompt`; the part it shares with the prompt before may be
+  // reused. Errors: kExhausted, kNumeric, kInternal.
+  virtual core::Status start(const Prompt& prompt, const SamplingOptions& sampling) = 0;
+  // The next token of the running answer. Errors: kExhausted (context full), kNumeric (NaN logits).
+  virtual core::Result<StepResult> step() = 0;
+
+  // Natural-log probabilities of each candidate's first token right after `start`, normalised over
+  // the candidates. Used for yes/no alerts. Errors: kUsage (no candidates).
+  virtual core::Result<std::vector<float>> score_first(
+      const std::vector<std::string>& candidates) = 0;
+};
+
+}  // namespace saccade::engine
