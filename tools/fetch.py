@@ -77,17 +77,14 @@ def main():
     pins = tomllib.loads((ROOT / "third_party/versions.toml").read_text())
     for name, pin in pins.items():
         places = [pin["to"]] if "to" in pin else list(pin.get("members", {}).values())
-        if places and all((build / p).exists() for p in places):
-            continue
+        if all((build / p).exists() for p in places):
+            continue  # in place, or (no places) installed from third_party/python.txt
         print(f"fetch: {name} ({pin['package']})", file=sys.stderr, flush=True)
         archive = download(pin, folder)
         if "to" in pin:
             unpack_tar(pin, archive, build)
         if "members" in pin:
             unpack_members(pin, archive, build)
-        if pin.get("install"):
-            subprocess.run([sys.executable, "-m", "pip", "install", "--quiet",
-                            "--disable-pip-version-check", str(archive)], check=True)
 
 
 if __name__ == "__main__":
