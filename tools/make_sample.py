@@ -148,7 +148,7 @@ def draw_tanks(v):
 
 
 def draw_shapes(v):
-    s = Screen((230, 232, 235))
+    s = Screen((178, 190, 202))
     for colour, shape, place in v["objects"]:
         cell = CELLS.index(place)
         x, y, r = round(WIDTH * (cell % 3 + 0.5) / 3), round(HEIGHT * (cell // 3 + 0.5) / 3), 92
