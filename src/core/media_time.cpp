@@ -6,6 +6,8 @@
 namespace saccade::core {
 namespace {
 
+__extension__ using Wide = __int128;  // ticks times a million do not fit 64 bits
+
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -26,9 +28,9 @@ MediaDuration MediaDuration::from_seconds(double seconds) {
 std::optional<MediaTime> MediaTime::from_ticks(std::int64_t ticks, std::int64_t num,
                                                std::int64_t den, std::uint32_t epoch) {
   if (den <= 0 || num < 0) return std::nullopt;
-  const __int128 scaled = static_cast<__int128>(ticks) * num * 1'000'000;
-  const __int128 half = scaled >= 0 ? den / 2 : -(den / 2);
-  const __int128 us = (scaled + half) / den;
+  const Wide scaled = static_cast<Wide>(ticks) * num * 1'000'000;
+  const Wide half = scaled >= 0 ? den / 2 : -(den / 2);
+  const Wide us = (scaled + half) / den;
   if (us <= kUnsetUs || us >= kEndUs) return std::nullopt;
   return MediaTime(static_cast<std::int64_t>(us), epoch);
 }
