@@ -20,9 +20,10 @@ struct Moment {
   core::MediaDuration span;  // to the next Moment as far as known; 0 = unknown
   std::optional<ingest::Frame> picture;
   std::vector<ingest::Frame> sound;
-  core::MediaDuration skew;    // picture time minus the nearest sound's time; 0 without both
-  bool joined = false;         // sound lies within the join window of the picture
-  bool discontinuity = false;  // first Moment of a new epoch
+  core::MediaDuration skew;        // picture time minus the nearest sound's time; 0 unless joined
+  core::MediaDuration clock_skew;  // measured: sound stamps were moved by this to meet the pictures
+  bool joined = false;             // sound lies within the join window of the picture
+  bool discontinuity = false;      // first Moment of a new epoch
   core::KnobsPtr knobs;
   telemetry::StageLedger ledger;  // capture and align are filled in here
 };
