@@ -39,6 +39,7 @@ pkg_check_modules(SPDLOG REQUIRED IMPORTED_TARGET spdlog)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 saccade_dep(ffmpeg LIBS PkgConfig::FFMPEG PkgConfig::WEBP)
 saccade_dep(seccomp LIBS PkgConfig::SECCOMP)
+saccade_dep(crypto LIBS PkgConfig::CRYPTO)
 saccade_dep(curl LIBS PkgConfig::CURL PkgConfig::CRYPTO)
 saccade_dep(opencv INCLUDES /usr/include/opencv4 LIBS opencv_imgproc opencv_core)
 

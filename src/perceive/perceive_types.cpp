@@ -5,8 +5,8 @@ namespace saccade::perceive {
 std::string Utterance::text() const {
   std::string joined;
   for (const SpokenWord& word : words) joined += word.text;
-  const auto start = joined.find_first_not_of(' ');
-  return start == std::string::npos ? std::string() : joined.substr(start);
+  const auto begin = joined.find_first_not_of(' ');
+  return begin == std::string::npos ? std::string() : joined.substr(begin);
 }
 
 }  // namespace saccade::perceive

@@ -15,7 +15,7 @@ namespace saccade::perceive {
 // Where the picture moved since the content we last kept. Grid of cells over the picture.
 struct ChangeMap {
   int rows = 0, columns = 0;
-  std::vector<std::uint8_t> level;  // [rows][columns] greatest luma difference of the cell, 0..255
+  std::vector<std::uint8_t> level;  // [rows][columns] greatest block difference of the cell, 0..255
   double changed_share = 0;         // cells above the threshold, 0..1
   std::vector<core::Rect> regions;  // bounding boxes of connected changed cells, source pixels
   bool scene_cut = false;           // most of the picture changed at once
