@@ -24,7 +24,8 @@ saccade_dep(ggml INCLUDES ${llama}/ggml/include
        ${CMAKE_DL_LIBS})
 saccade_dep(llama INCLUDES ${llama}/include LIBS ${SACCADE_DEPS}/llama.cpp/src/libllama.a dep_ggml)
 saccade_dep(mtmd INCLUDES ${llama}/tools/mtmd
-  LIBS ${SACCADE_DEPS}/llama.cpp/tools/mtmd/libmtmd.a dep_llama)
+  LIBS ${SACCADE_DEPS}/llama.cpp/tools/mtmd/libmtmd.a
+       ${SACCADE_DEPS}/llama.cpp/vendor/hash/libvendor-hash.a dep_llama)
 saccade_dep(jinja INCLUDES ${llama}/common ${llama}/vendor LIBS ${SACCADE_DEPS}/libsaccade_jinja.a
                                                                dep_ggml)
 saccade_dep(whisper INCLUDES ${SACCADE_DEPS_SRC}/whisper.cpp/include

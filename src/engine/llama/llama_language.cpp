@@ -1,0 +1,445 @@
+#include "engine/llama/llama_language.h"
+
+#include <llama.h>
+#include <mtmd-helper.h>
+#include <mtmd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "engine/llama/backend.h"
+#include "engine/llama/sample.h"
+
+namespace saccade::engine::llama {
+namespace {
+
+std::string meta(const llama_model* model, const char* key) {
+  const auto bytes = llama_model_meta_val_str(model, key, nullptr, 0);
+  if (bytes <= 0) return {};
+  std::string out(static_cast<std::size_t>(bytes) + 1, '\0');
+  llama_model_meta_val_str(model, key, out.data(), out.size());
+  out.resize(static_cast<std::size_t>(bytes));
+  return out;
+}
+
+core::Error internal(const std::string& what) {
+  const std::string complaint = take_last_complaint();
+  return core::error(core::ErrorCode::kInternal,
+                     what + (complaint.empty() ? "" : ": " + complaint));
+}
+
+core::Error numeric() {
+  return core::error(core::ErrorCode::kNumeric, "the language model produced NaN or infinity");
+}
+
+core::Error too_long(int tokens, int context) {
+  return core::error(
+      core::ErrorCode::kExhausted,
+      "prompt has " + std::to_string(tokens) + " tokens, context holds " + std::to_string(context),
+      "ask for less at once, or load the model with a larger context");
+}
+
+core::Status check_sampling(const SamplingOptions& s) {
+  const auto bad = [](const char* name, float value, const char* range) {
+    return core::error(core::ErrorCode::kUsage, std::string(name) + " is " + std::to_string(value) +
+                                                    " (allowed " + range + ")");
+  };
+  if (!(s.temperature >= 0 && s.temperature <= 100)) {
+    return bad("temperature", s.temperature, "0..100");
+  }
+  if (!(s.top_p > 0 && s.top_p <= 1)) return bad("top_p", s.top_p, "above 0 up to 1");
+  if (!(s.min_p >= 0 && s.min_p < 1)) return bad("min_p", s.min_p, "0 to below 1");
+  return {};
+}
+
+core::Status status_of(int code, const char* what) {
+  if (code == 0) return {};
+  if (code == 1) {
+    return core::error(core::ErrorCode::kExhausted, "no room in the context for more tokens",
+                       "load the model with a larger context");
+  }
+  return internal(std::string(what) + " failed with " + std::to_string(code));
+}
+
+void append(Prompt& prompt, const std::vector<TokenId>& tokens) {
+  if (tokens.empty()) return;
+  prompt.tokens += static_cast<int>(tokens.size());
+  if (!prompt.pieces.empty()) {
+    if (auto* last = std::get_if<std::vector<TokenId>>(&prompt.pieces.back())) {
+      last->insert(last->end(), tokens.begin(), tokens.end());
+      return;
+    }
+  }
+  prompt.pieces.emplace_back(tokens);
+}
+
+void append(Prompt& prompt, const EncodedView& view) {
+  for (const auto& segment : view.segments) {
+    if (const auto* tokens = std::get_if<std::vector<TokenId>>(&segment)) {
+      append(prompt, *tokens);
+    } else {
+      const auto& span = std::get<VisualSpanPtr>(segment);
+      prompt.tokens += span->tokens;
+      prompt.pieces.emplace_back(span);
+    }
+  }
+}
+
+}  // namespace
+
+struct LlamaLanguage::Parts {
+  WeightsPtr weights;
+  Tokenizer tokenizer;
+  std::unique_ptr<ChatTemplate> chat;
+  ContextPtr context;
+};
+
+core::Result<std::unique_ptr<LanguageModel>> LlamaLanguage::create(WeightsPtr weights,
+                                                                   const LanguageOptions& options) {
+  const llama_model* model = weights->model.get();
+  const int wanted = options.context_tokens;
+  if (wanted != 0 && (wanted < kContextTokensMin || wanted > kContextTokensMax)) {
+    return core::error(core::ErrorCode::kUsage, "context of " + std::to_string(wanted) +
+                                                    " tokens (allowed 0 or " +
+                                                    std::to_string(kContextTokensMin) + ".." +
+                                                    std::to_string(kContextTokensMax) + ")");
+  }
+  Tokenizer tokenizer(llama_model_get_vocab(model));
+  const char* text = llama_model_chat_template(model, nullptr);
+  auto chat =
+      ChatTemplate::compile({text != nullptr ? text : "", tokenizer.text_of(tokenizer.bos()),
+                             tokenizer.text_of(llama_vocab_eos(llama_model_get_vocab(model)))});
+  if (!chat) return chat.error();
+
+  auto params = llama_context_default_params();
+  const int own = std::max(llama_model_n_ctx_train(model), kContextTokensMin);
+  params.n_ctx =
+      static_cast<std::uint32_t>(wanted != 0 ? wanted : std::min(own, kContextTokensDefault));
+  params.n_batch = std::min<std::uint32_t>(params.n_ctx, kBatchTokensMax);
+  params.n_ubatch = params.n_batch;
+  params.n_seq_max = 1;
+  params.n_threads = options.threads;
+  params.n_threads_batch = options.threads;
+  params.no_perf = true;
+  params.swa_full = true;  // a windowed cache could not be rewound to a shared prefix
+  ContextPtr context(llama_init_from_model(weights->model.get(), params));
+  if (!context) {
+    return core::error(
+        core::ErrorCode::kModelUnusable,
+        "no context of " + std::to_string(params.n_ctx) + " tokens: " + take_last_complaint(),
+        "free memory or ask for a smaller context");
+  }
+  return std::unique_ptr<LanguageModel>(std::make_unique<LlamaLanguage>(
+      Parts{std::move(weights), std::move(tokenizer), std::move(*chat), std::move(context)}));
+}
+
+LlamaLanguage::LlamaLanguage(Parts parts)
+    : weights_(std::move(parts.weights)),
+      tokenizer_(std::move(parts.tokenizer)),
+      idefics3_(tokenizer_),
+      template_(std::move(parts.chat)),
+      context_(std::move(parts.context)),
+      batch_(llama_batch_ext_init(context_.get())) {
+  const llama_model* model = weights_->model.get();
+  traits_.name = meta(model, "general.name");
+  traits_.context_tokens = static_cast<int>(llama_n_ctx(context_.get()));
+  traits_.vision = weights_->mtmd != nullptr;
+  traits_.wants_context = meta(model, "saccade.context_lines") != "false";
+}
+
+core::Result<Prompt> LlamaLanguage::render(const std::vector<ChatTurn>& turns) {
+  auto pieces = template_->render(turns);
+  if (!pieces) return pieces.error();
+  Prompt prompt;
+  Tokenizer::Run run(tokenizer_);
+  const EncodedView* before = nullptr;  // the view that directly precedes, if one does
+  for (const auto& piece : *pieces) {
+    if (const auto* text = std::get_if<TemplateText>(&piece)) {
+      run.add_template(text->text);
+      if (!text->text.empty()) before = nullptr;
+      continue;
+    }
+    const auto& part = std::get<ChatPart>(piece);
+    if (const auto* text = std::get_if<std::string>(&part.content)) {
+      run.add_content(*text);
+      if (!text->empty()) before = nullptr;
+      continue;
+    }
+    const auto& view = std::get<EncodedViewPtr>(part.content);
+    if (!view) return core::error(core::ErrorCode::kUsage, "a turn holds an empty view");
+    append(prompt, run.finish());
+    if (before != nullptr) append(prompt, idefics3_.between(*before, *view));
+    append(prompt, *view);
+    before = view.get();
+  }
+  append(prompt, run.finish());
+  if (tokenizer_.adds_bos()) {
+    auto* first =
+        prompt.pieces.empty() ? nullptr : std::get_if<std::vector<TokenId>>(&prompt.pieces.front());
+    if (first == nullptr) {
+      prompt.pieces.insert(prompt.pieces.begin(), std::vector<TokenId>{tokenizer_.bos()});
+      ++prompt.tokens;
+    } else if (first->front() != tokenizer_.bos()) {
+      first->insert(first->begin(), tokenizer_.bos());
+      ++prompt.tokens;
+    }
+  }
+  if (prompt.tokens >= traits_.context_tokens) {
+    return too_long(prompt.tokens, traits_.context_tokens);
+  }
+  return prompt;
+}
+
+core::Status LlamaLanguage::check(const PromptPiece& piece) const {
+  if (const auto* tokens = std::get_if<std::vector<TokenId>>(&piece)) {
+    for (const TokenId id : *tokens) {
+      if (id < 0 || id >= tokenizer_.size()) {
+        return core::error(core::ErrorCode::kUsage,
+                           "token " + std::to_string(id) + " (allowed 0.." +
+                               std::to_string(tokenizer_.size() - 1) + ")");
+      }
+    }
+    return {};
+  }
+  const auto& span = std::get<VisualSpanPtr>(piece);
+  const int width = llama_model_n_embd_inp(weights_->model.get());
+  if (!span || !span->native || !weights_->mtmd) {
+    return core::error(core::ErrorCode::kUsage, "a picture for a model without its encoder");
+  }
+  const auto* chunk = static_cast<const mtmd_input_chunk*>(span->native.get());
+  if (span->width != width || span->tokens <= 0 ||
+      span->embeddings.size() !=
+          static_cast<std::size_t>(span->tokens) * static_cast<std::size_t>(width) ||
+      mtmd_input_chunk_get_n_tokens(chunk) != static_cast<std::size_t>(span->tokens)) {
+    return core::error(core::ErrorCode::kUsage,
+                       "visual tokens of width " + std::to_string(span->width) +
+                           " for a model of width " + std::to_string(width));
+  }
+  if (mtmd_decode_use_non_causal(weights_->mtmd.get(), chunk) && span->tokens > kBatchTokensMax) {
+    return core::error(core::ErrorCode::kExhausted,
+                       "a picture of " + std::to_string(span->tokens) + " tokens (at most " +
+                           std::to_string(kBatchTokensMax) + " for this family)",
+                       "send a smaller picture");
+  }
+  return {};
+}
+
+core::Result<std::vector<LlamaLanguage::Batch>> LlamaLanguage::plan(const Prompt& prompt) const {
+  std::vector<Batch> out;
+  int tokens = 0;
+  for (const auto& piece : prompt.pieces) {
+    if (auto status = check(piece); !status) return status.error();
+    const auto* ids = std::get_if<std::vector<TokenId>>(&piece);
+    if (ids == nullptr) {
+      const auto& span = std::get<VisualSpanPtr>(piece);
+      tokens += span->tokens;
+      out.push_back({span, 0, 0, span->tokens});
+      continue;
+    }
+    for (std::size_t i = 0; i < ids->size(); i += kReuseBlockTokens) {
+      const auto end = std::min<std::size_t>(ids->size(), i + kReuseBlockTokens);
+      out.push_back({std::vector<TokenId>(ids->begin() + static_cast<std::ptrdiff_t>(i),
+                                          ids->begin() + static_cast<std::ptrdiff_t>(end)),
+                     0, 0, static_cast<int>(end - i)});
+    }
+    tokens += static_cast<int>(ids->size());
+  }
+  if (out.empty() || std::holds_alternative<VisualSpanPtr>(out.back().piece)) {
+    return core::error(core::ErrorCode::kUsage, "a prompt must end with text");
+  }
+  if (tokens >= traits_.context_tokens) return too_long(tokens, traits_.context_tokens);
+  return out;
+}
+
+// Drops everything behind the first `keep` batches of the prompt in memory.
+core::Status LlamaLanguage::rewind(std::size_t keep) {
+  llama_memory_t memory = llama_get_memory(context_.get());
+  position_ = keep == 0 ? 0 : read_[keep - 1].next_position;
+  if (keep == 0 || !llama_memory_seq_rm(memory, 0, position_, -1)) {
+    llama_memory_clear(memory, false);
+    keep = 0;
+    position_ = 0;
+  }
+  read_.resize(keep);
+  used_ = 0;
+  for (const auto& batch : read_) used_ += batch.tokens;
+  return {};
+}
+
+core::Status LlamaLanguage::read_tokens(const std::vector<TokenId>& tokens, int position,
+                                        bool last) {
+  llama_batch_ext_clear(batch_.get());
+  int index = -1;
+  for (const TokenId id : tokens) {
+    index = llama_batch_ext_add_token(batch_.get(), 0, id);
+    if (index < 0) return internal("batch");
+    const llama_pos at = position++;
+    llama_batch_ext_set_pos(batch_.get(), index, &at);
+  }
+  if (last) llama_batch_ext_set_output_logits(batch_.get(), index, true);
+  try {
+    return status_of(llama_process(context_.get(), LLAMA_PROCESS_TYPE_DECODE, batch_.get()),
+                     "reading text");
+  } catch (const std::exception& e) {
+    return internal(e.what());
+  }
+}
+
+core::Status LlamaLanguage::read_span(const VisualSpan& span, Batch& batch) {
+  llama_pos next = batch.position;
+  try {
+    // The helper takes a mutable pointer but only reads.
+    const int code = mtmd_helper_decode_image_chunk(
+        weights_->mtmd.get(), context_.get(),
+        static_cast<const mtmd_input_chunk*>(span.native.get()),
+        const_cast<float*>(span.embeddings.data()), batch.position, 0,
+        static_cast<std::int32_t>(llama_n_batch(context_.get())), &next, nullptr, nullptr);
+    batch.next_position = next;
+    return status_of(code, "reading a picture");
+  } catch (const std::exception& e) {
+    return internal(e.what());
+  }
+}
+
+core::Status LlamaLanguage::read(Batch& batch, bool last) {
+  batch.position = position_;
+  core::Status status;
+  if (const auto* tokens = std::get_if<std::vector<TokenId>>(&batch.piece)) {
+    status = read_tokens(*tokens, position_, last);
+    batch.next_position = position_ + batch.tokens;
+  } else {
+    status = read_span(*std::get<VisualSpanPtr>(batch.piece), batch);
+  }
+  position_ = batch.next_position;
+  used_ += batch.tokens;
+  return status;
+}
+
+core::Status LlamaLanguage::keep_logits() {
+  const float* logits = llama_get_logits_ith(context_.get(), -1);
+  if (logits == nullptr) return internal("no logits");
+  logits_.assign(logits, logits + tokenizer_.size());
+  return {};
+}
+
+core::Status LlamaLanguage::start(const Prompt& prompt, const SamplingOptions& sampling) {
+  running_ = false;
+  pending_ = -1;
+  if (auto status = check_sampling(sampling); !status) return status;
+  auto batches = plan(prompt);
+  if (!batches) return batches.error();
+  std::size_t shared = 0;
+  while (shared < read_.size() && shared + 1 < batches->size() &&
+         read_[shared].piece == (*batches)[shared].piece) {
+    ++shared;
+  }
+  core::Status status = rewind(shared);
+  for (std::size_t i = read_.size(); status.ok() && i < batches->size(); ++i) {
+    status = read((*batches)[i], i + 1 == batches->size());
+    read_.push_back(std::move((*batches)[i]));
+  }
+  if (status.ok()) status = keep_logits();
+  if (!status.ok()) {
+    const core::Status cleared = rewind(0);
+    return cleared.ok() ? status : cleared;
+  }
+  sampling_ = sampling;
+  rng_ = core::Rng(sampling.seed);
+  running_ = true;
+  return {};
+}
+
+core::Result<StepResult> LlamaLanguage::step() {
+  if (!running_) return core::error(core::ErrorCode::kUsage, "no answer is running");
+  if (pending_ >= 0) {
+    if (used_ + 1 > traits_.context_tokens) {
+      running_ = false;
+      return core::error(core::ErrorCode::kExhausted,
+                         "the answer reached the end of the context of " +
+                             std::to_string(traits_.context_tokens) + " tokens",
+                         "load the model with a larger context");
+    }
+    auto status = read_tokens({pending_}, position_, true);
+    if (status.ok()) status = keep_logits();
+    if (!status.ok()) {
+      running_ = false;
+      return status.error();
+    }
+    ++position_;
+    ++used_;
+  }
+  const auto chosen = sample(logits_, sampling_, rng_);
+  if (!chosen) {
+    running_ = false;
+    return numeric();
+  }
+  StepResult out;
+  out.id = chosen->id;
+  out.logprob = chosen->logprob;
+  out.entropy = chosen->entropy;
+  out.end = tokenizer_.ends_answer(chosen->id);
+  if (out.end) {
+    running_ = false;
+  } else {
+    out.bytes = tokenizer_.bytes(chosen->id);
+    pending_ = chosen->id;
+  }
+  return out;
+}
+
+// Natural log of the probability that the answer starts with `tokens`. Reads all but the last of
+// them and forgets them again; logits_ stays what it was.
+core::Result<float> LlamaLanguage::score(const std::vector<TokenId>& tokens) {
+  const std::vector<float> first = logits_;
+  float sum = 0;
+  core::Status status;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto logprob = log_probability(logits_, tokens[i]);
+    if (!logprob) {
+      status = numeric();
+      break;
+    }
+    sum += *logprob;
+    if (i + 1 == tokens.size() || used_ + static_cast<int>(i) + 1 > traits_.context_tokens) break;
+    status = read_tokens({tokens[i]}, position_ + static_cast<int>(i), true);
+    if (status.ok()) status = keep_logits();
+    if (!status.ok()) break;
+  }
+  logits_ = first;
+  if (tokens.size() > 1 &&
+      !llama_memory_seq_rm(llama_get_memory(context_.get()), 0, position_, -1)) {
+    running_ = false;
+    return core::error(core::ErrorCode::kUnsupported, "this model cannot take back what it read",
+                       "use another model for alerts");
+  }
+  if (!status.ok()) return status.error();
+  return sum;
+}
+
+core::Result<std::vector<float>> LlamaLanguage::score_first(
+    const std::vector<std::string>& candidates) {
+  if (!running_ || pending_ >= 0) {
+    return core::error(core::ErrorCode::kUsage, "candidates are scored right after start");
+  }
+  if (candidates.empty()) return core::error(core::ErrorCode::kUsage, "no candidates to score");
+  std::vector<float> out;
+  for (const auto& candidate : candidates) {
+    auto tokens = tokenizer_.plain(candidate);
+    if (tokens.empty()) {
+      return core::error(core::ErrorCode::kUsage, "candidate '" + candidate + "' has no tokens");
+    }
+    tokens.resize(std::min<std::size_t>(tokens.size(), kCandidateTokensMax));
+    const auto sum = score(tokens);
+    if (!sum) return sum.error();
+    out.push_back(*sum);
+  }
+  const float best = *std::max_element(out.begin(), out.end());
+  double total = 0;
+  for (const float x : out) total += std::exp(x - best);
+  for (float& x : out) x = static_cast<float>(x - best - std::log(total));
+  return out;
+}
+
+}  // namespace saccade::engine::llama
