@@ -37,7 +37,8 @@ class BoundedQueue {
   bool try_push(T item) {
     {
       const std::lock_guard lock(mutex_);
-      if (closed_ || items_.size() >= capacity_) {
+      if (closed_) return false;
+      if (items_.size() >= capacity_) {
         ++refused_;
         return false;
       }

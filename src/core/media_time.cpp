@@ -28,9 +28,13 @@ MediaDuration MediaDuration::from_seconds(double seconds) {
 std::optional<MediaTime> MediaTime::from_ticks(std::int64_t ticks, std::int64_t num,
                                                std::int64_t den, std::uint32_t epoch) {
   if (den <= 0 || num < 0) return std::nullopt;
-  const Wide scaled = static_cast<Wide>(ticks) * num * 1'000'000;
-  const Wide half = scaled >= 0 ? den / 2 : -(den / 2);
-  const Wide us = (scaled + half) / den;
+  // What overflows even here is far outside of 64 bits after the division too.
+  Wide scaled = 0;
+  if (__builtin_mul_overflow(static_cast<Wide>(ticks) * num, Wide{1'000'000}, &scaled) ||
+      __builtin_add_overflow(scaled, Wide{scaled >= 0 ? den / 2 : -(den / 2)}, &scaled)) {
+    return std::nullopt;
+  }
+  const Wide us = scaled / den;
   if (us <= kUnsetUs || us >= kEndUs) return std::nullopt;
   return MediaTime(static_cast<std::int64_t>(us), epoch);
 }
@@ -41,7 +45,8 @@ MediaTime MediaTime::operator+(MediaDuration d) const {
 }
 
 MediaTime MediaTime::operator-(MediaDuration d) const {
-  return *this + MediaDuration::from_us(d.us() == kUnsetUs ? kEndUs : -d.us());
+  if (d.us() == kUnsetUs) return *this + MediaDuration::from_us(kEndUs) + MediaDuration::from_us(1);
+  return *this + MediaDuration::from_us(-d.us());
 }
 
 std::optional<MediaDuration> MediaTime::since(MediaTime earlier) const {
@@ -62,7 +67,7 @@ std::string MediaTime::to_string() const {
 std::optional<WallTime> WallMapping::wall_at(MediaTime t) const {
   const auto delta = t.since(media);
   if (!delta) return std::nullopt;
-  return WallTime{wall.us + delta->us()};
+  return WallTime{saturating_add(wall.us, delta->us())};
 }
 
 }  // namespace saccade::core

@@ -17,16 +17,24 @@ class MediaDuration {
  public:
   constexpr MediaDuration() = default;
   static constexpr MediaDuration from_us(std::int64_t us) { return MediaDuration(us); }
-  static constexpr MediaDuration from_ms(std::int64_t ms) { return MediaDuration(ms * 1000); }
+  static constexpr MediaDuration from_ms(std::int64_t ms) {
+    std::int64_t us = 0;
+    if (__builtin_mul_overflow(ms, std::int64_t{1000}, &us)) us = ms < 0 ? kMinUs : kMaxUs;
+    return MediaDuration(us);
+  }
   static MediaDuration from_seconds(double seconds);
 
   constexpr std::int64_t us() const { return us_; }
   constexpr double seconds() const { return static_cast<double>(us_) / 1e6; }
   constexpr double ms() const { return static_cast<double>(us_) / 1e3; }
-  constexpr MediaDuration abs() const { return MediaDuration(us_ < 0 ? -us_ : us_); }
+  constexpr MediaDuration abs() const {
+    return MediaDuration(us_ == kMinUs ? kMaxUs : (us_ < 0 ? -us_ : us_));
+  }
   constexpr auto operator<=>(const MediaDuration&) const = default;
 
  private:
+  static constexpr std::int64_t kMinUs = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kMaxUs = std::numeric_limits<std::int64_t>::max();
   constexpr explicit MediaDuration(std::int64_t us) : us_(us) {}
   std::int64_t us_ = 0;
 };

@@ -5,6 +5,8 @@
 namespace saccade::core {
 
 Rect clip(Rect r, int width, int height) {
+  width = std::max(0, width);
+  height = std::max(0, height);
   const int left = std::clamp(r.x, 0, width);
   const int top = std::clamp(r.y, 0, height);
   const auto end = [](int start, int size, int limit) {
@@ -17,13 +19,15 @@ Rect clip(Rect r, int width, int height) {
 }
 
 double overlap(Rect a, Rect b) {
-  const auto span = [](int p, int pn, int q, int qn) {
-    return std::max<std::int64_t>(0, std::min<std::int64_t>(p + pn, q + qn) - std::max(p, q));
+  if (a.empty() || b.empty()) return 0.0;
+  // In double, because areas of hostile rectangles do not fit 64-bit sums.
+  const auto span = [](std::int64_t p, int pn, std::int64_t q, int qn) {
+    return static_cast<double>(
+        std::max<std::int64_t>(0, std::min(p + pn, q + qn) - std::max(p, q)));
   };
-  const std::int64_t both = span(a.x, a.width, b.x, b.width) * span(a.y, a.height, b.y, b.height);
-  const std::int64_t all = static_cast<std::int64_t>(a.width) * a.height +
-                           static_cast<std::int64_t>(b.width) * b.height - both;
-  return all <= 0 ? 0.0 : static_cast<double>(both) / static_cast<double>(all);
+  const auto area = [](Rect r) { return static_cast<double>(r.width) * r.height; };
+  const double both = span(a.x, a.width, b.x, b.width) * span(a.y, a.height, b.y, b.height);
+  return both / (area(a) + area(b) - both);
 }
 
 }  // namespace saccade::core

@@ -19,7 +19,7 @@ struct Rect {
 
 // The part of `r` inside a width x height picture; empty when there is none.
 Rect clip(Rect r, int width, int height);
-// Intersection over union of two rectangles, 0..1; 0 when both are empty.
+// Intersection over union of two rectangles, 0..1; 0 when one is empty.
 double overlap(Rect a, Rect b);
 
 // Borrowed pixels; the owner must outlive it. Shape [height][width][3], row stride in bytes.

@@ -20,7 +20,10 @@ class Rng {
   // Uniform in [low, high]; `low` when the range is empty.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     if (high <= low) return low;
-    return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
+    // Unsigned, because the difference of two ends need not fit a signed number; 0 = all 2^64.
+    const std::uint64_t base = static_cast<std::uint64_t>(low);
+    const std::uint64_t count = static_cast<std::uint64_t>(high) - base + 1;
+    return static_cast<std::int64_t>(base + (count == 0 ? next() : next() % count));
   }
 
  private:
