@@ -18,6 +18,11 @@ std::optional<std::int64_t> to_us(std::int64_t ticks, const StampOptions& option
   return time->us();
 }
 
+// A longer duration is not believed (ten minutes, as a still in a file may last) ...
+constexpr std::int64_t kDurationUsMax = kJumpAheadRecordedUs;
+// ... nor taken for the usual one.
+constexpr std::int64_t kTypicalUsMax = 1'000'000;
+
 }  // namespace
 
 std::int64_t UnwrapTicks::unwrap(std::int64_t ticks) {
@@ -37,15 +42,14 @@ std::int64_t UnwrapTicks::unwrap(std::int64_t ticks) {
 
 Stamp StampTime::stamp(std::optional<std::int64_t> ticks, std::int64_t duration_us) {
   Stamp out;
-  const bool told = duration_us > 0 && duration_us <= kBeforeStartUs * 60;
-  const std::int64_t duration = told ? duration_us : typical_us_;
+  const bool told = duration_us > 0 && duration_us <= kDurationUsMax;
   std::optional<std::int64_t> raw;
   if (ticks) raw = to_us(unwrap_.unwrap(*ticks), options_);
   const std::int64_t expected = begun_ ? expected_us_ : timeline_.end_us_;
   std::int64_t us = expected;
   if (raw) {
     out.raw_us = *raw;
-    us = place(*raw, duration);
+    us = place(*raw, told ? duration_us : typical_us_);
     out.restamped = us != *raw + *offset_us_;
   } else {
     out.restamped = true;
@@ -55,14 +59,15 @@ Stamp StampTime::stamp(std::optional<std::int64_t> ticks, std::int64_t duration_
     return out;
   }
   if (begun_ && us <= last_us_) {
-    us = last_us_ + std::max<std::int64_t>(1, std::min(duration, typical_us_) / 2);
+    us = last_us_ + std::max<std::int64_t>(1, typical_us_ / 2);
     out.restamped = true;
   }
   if (begun_ && !out.restamped) {
-    typical_us_ = std::clamp<std::int64_t>(us - last_us_, 1, 1'000'000);
+    typical_us_ = std::clamp<std::int64_t>(us - last_us_, 1, kTypicalUsMax);
   } else if (told) {
-    typical_us_ = std::min<std::int64_t>(duration, 1'000'000);
+    typical_us_ = std::min(duration_us, kTypicalUsMax);
   }
+  const std::int64_t duration = told ? duration_us : typical_us_;
   last_us_ = us;
   expected_us_ = us + duration;
   timeline_.end_us_ = std::max(timeline_.end_us_, expected_us_);
