@@ -16,6 +16,7 @@ struct Token {
   std::string bytes;  // may be part of a character
   float logprob = 0, entropy = 0;
   std::uint32_t epoch = 0;                    // media epoch of the Moment
+  double decode_ms = 0;                       // since the answer began, reading included
   FinishReason finish = FinishReason::kNone;  // set on the last token only; its bytes are empty
   std::string error;                          // with kError: one line
 };
