@@ -9,12 +9,13 @@
 //
 // Noise. Averaging a block divides the noise of single pixels by the root of its pixel count. Two
 // kinds are left, and each raises the threshold of a cell above the knob:
-//   sensor  measured in the difference itself: noise differs between neighbouring blocks, motion
-//   and
-//           fades mostly do not, so the median difference of neighbours gives its deviation; a
-//           block must move by kNoiseSigmas of it.
-//   codec   ringing and key frames move hard edges a little: a cell must move by one part in
-//           kContrastParts of the kept contrast in and around it.
+//   grain  of sensors, blotched by codecs. It differs between neighbouring blocks; motion and fades
+//          mostly do not. So each cell gives the greatest difference between the movements of two
+//          neighbouring blocks, the upper quartile of all cells is the picture's grain, and a block
+//          must move by kGrainFactor of it. Grain is remembered for a while (kGrainDecay), because
+//          codecs let it through in bursts, at key frames above all.
+//   edges  ringing moves hard edges a little: a cell must move by one part in kContrastParts of
+//          the kept contrast in and around it.
 // Neither raises it above kThresholdFactorMax times the knob: a picture that moves everywhere must
 // never pass as noise. Knob 0 turns both off.
 //
@@ -68,6 +69,7 @@ class ChangeMeter {
  private:
   BlockMeans current_, before_, kept_;
   std::vector<std::uint16_t> kept_contrast_;  // [rows][columns] of cells, level units
+  double grain_ = 0;                          // level units, remembered
   bool kept_is_before_ = false;               // then one comparison answers both questions
   std::vector<std::uint16_t> sums_;
 };

@@ -72,6 +72,21 @@ TEST(MeasureChange, SensorNoiseIsNoChange) {
   }
 }
 
+// A codec lets grain through in bursts; between them single blocks deviate just as much.
+TEST(MeasureChange, GrainIsRemembered) {
+  core::Rng rng(7);
+  TestPicture scene(1280, 720, 90), speck = scene;
+  speck.fill({500, 300, 5, 5}, {110, 110, 110});
+  ChangeMeter fresh, taught;
+  for (ChangeMeter* meter : {&fresh, &taught}) {
+    meter->measure(scene.view(), kThreshold);
+    meter->keep();
+  }
+  EXPECT_EQ(taught.measure(scene.with_noise(15, rng).view(), kThreshold).map.changed_share, 0.0);
+  EXPECT_EQ(taught.measure(speck.view(), kThreshold).map.changed_share, 0.0);
+  EXPECT_EQ(fresh.measure(speck.view(), kThreshold).map.regions.size(), 1U);
+}
+
 TEST(MeasureChange, ALampIsSeenThroughNoise) {
   core::Rng rng(7);
   ChangeMeter meter;
