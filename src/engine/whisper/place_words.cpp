@@ -10,14 +10,16 @@
 namespace saccade::engine {
 namespace {
 
-constexpr std::size_t kLevelSamples = 160;    // 10 ms per level
-constexpr double kLevelSeconds = 0.01;        // the same
-constexpr float kQuietShare = 0.06F;          // of the clip's loud level: -24 dB
-constexpr float kQuietLevelMin = 1e-4F;       // digital silence and dither
-constexpr double kWordSecondsMin = 0.04;      // shorter is no word
-constexpr std::size_t kLoopPeriodMax = 16;    // tokens
-constexpr std::size_t kLoopRepeats = 4;       // of a period of two tokens and more
-constexpr std::size_t kLoopRepeatsOfOne = 8;  // "no, no, no" is speech
+constexpr std::size_t kLevelSamples = 160;   // 10 ms per level
+constexpr double kLevelSeconds = 0.01;       // the same
+constexpr float kQuietShare = 0.06F;         // of the clip's loud level: -24 dB
+constexpr float kQuietLevelMin = 1e-4F;      // digital silence and dither
+constexpr double kWordSecondsMin = 0.04;     // shorter is no word
+constexpr std::size_t kLoopPeriodMax = 16;   // tokens
+constexpr std::size_t kLoopShortPeriod = 3;  // "no, no, no" and "bye bye, bye bye" are speech:
+constexpr std::size_t kLoopCopiesOfOne = 8;  // so many copies of one token are a loop,
+constexpr std::size_t kLoopCopiesShort = 4;  // so many of a short period,
+constexpr std::size_t kLoopCopies = 3;       // and so many of a longer one
 
 // Bytes of the UTF-8 character at `at`, 0 when there is none.
 std::size_t character_bytes(const std::string& text, std::size_t at) {
@@ -91,11 +93,13 @@ class Loudness {
   float quiet_ = 0;
 };
 
-bool repeats(const std::vector<std::int32_t>& tokens, std::size_t period, std::size_t times) {
-  if (tokens.size() < period * times) return false;
-  const auto tail = static_cast<std::ptrdiff_t>(period * (times - 1));
-  const auto shift = static_cast<std::ptrdiff_t>(period);
-  return std::equal(tokens.end() - tail, tokens.end(), tokens.end() - tail - shift);
+// How many tokens at the end equal the token `period` before them.
+std::size_t repeated_tail(const std::vector<std::int32_t>& tokens, std::size_t period) {
+  std::size_t same = 0;
+  while (same + period < tokens.size() &&
+         tokens[tokens.size() - 1 - same] == tokens[tokens.size() - 1 - same - period])
+    ++same;
+  return same;
 }
 
 }  // namespace
@@ -135,10 +139,11 @@ std::vector<HeardWord> place_words(const std::vector<HeardToken>& tokens,
 
 std::size_t length_without_loop(const std::vector<std::int32_t>& tokens) {
   for (std::size_t period = 1; period <= kLoopPeriodMax; ++period) {
-    std::size_t times = period == 1 ? kLoopRepeatsOfOne : kLoopRepeats;
-    if (!repeats(tokens, period, times)) continue;
-    while (repeats(tokens, period, times + 1)) ++times;
-    return tokens.size() - period * (times - 1);
+    const std::size_t copies = period == 1                  ? kLoopCopiesOfOne
+                               : period <= kLoopShortPeriod ? kLoopCopiesShort
+                                                            : kLoopCopies;
+    const std::size_t tail = repeated_tail(tokens, period);
+    if (tail >= period * (copies - 1)) return tokens.size() - tail;
   }
   return tokens.size();
 }

@@ -26,19 +26,23 @@ constexpr std::size_t kSamplesMax = 30UL * kRate;
 constexpr std::size_t kSamplesMin = kRate / 50;  // shorter holds no word
 constexpr std::size_t kSamplesPadded = kRate;    // alignment and decoder want at least this much
 constexpr int kSamplesPerStep = 320;             // of the encoder's output
-constexpr int kStepsMargin = 48;    // silence the decoder needs to see the end: about a second
-constexpr int kStepsMin = 192;      // fewer and the decoder starts to loop
+constexpr int kStepsMargin =
+    160;  // silence after the clip: with less the decoder misses the end and loops
+constexpr int kStepsMin = 256;
 constexpr int kStepsRounding = 64;  // fewer different graph sizes
 constexpr int kStepsMax = 1500;
 constexpr std::size_t kContextBytes = 200;  // of text that steers spelling
-constexpr int kTokensFree = 12;             // limit of tokens of a clip: these ...
-constexpr int kTokensPerSecond = 12;        // ... and so many per second; speech has 3 to 6
-// A decoding worse than the first is tried once more with the temperature; worse than the second
-// is nothing anybody said.
-constexpr float kLogprobRetry = -1.0F;
-constexpr float kLogprobMin = -1.3F;
-constexpr float kNoSpeechMax = 0.6F;
+constexpr int kTokensFree = 8;              // limit of tokens of a clip: these ...
+constexpr int kTokensPerSecond = 8;         // ... and so many per second; speech has 3 to 6
+// A decoding that repeats itself is tried once more with this temperature. An unsure one is not:
+// sampling would only make another, less likely text of it.
 constexpr float kRetryTemperature = 0.6F;
+constexpr float kLogprobRetry = -100.0F;
+// Not said by anybody: an average log probability below the first, or below the second when the
+// model itself believes in silence.
+constexpr float kLogprobMin = -1.3F;
+constexpr float kLogprobMinSilent = -0.8F;
+constexpr float kNoSpeechMax = 0.6F;
 
 struct ContextDeleter {
   void operator()(whisper_context* context) const { whisper_free(context); }
@@ -166,7 +170,6 @@ class WhisperSpeech final : public SpeechModel {
     p.audio_ctx = std::clamp(rounded, kStepsMin, kStepsMax);
     p.temperature_inc = kRetryTemperature;
     p.logprob_thold = kLogprobRetry;
-    p.no_speech_thold = kNoSpeechMax;
     p.greedy.best_of = 1;
     p.logits_filter_callback = end_runaway;
     p.logits_filter_callback_user_data = &watch;
@@ -191,7 +194,10 @@ class WhisperSpeech final : public SpeechModel {
                           .probability = data.p});
       }
     }
-    if (tokens.empty() || logprob_sum / static_cast<double>(tokens.size()) < kLogprobMin) return {};
+    if (tokens.empty()) return {};
+    const float no_speech = whisper_full_get_segment_no_speech_prob(context_.get(), 0);
+    const float least = no_speech > kNoSpeechMax ? kLogprobMinSilent : kLogprobMin;
+    if (logprob_sum / static_cast<double>(tokens.size()) < least) return {};
     std::vector<std::int32_t> ids;
     for (const HeardToken& token : tokens) ids.push_back(token.id);
     tokens.resize(length_without_loop(ids));
