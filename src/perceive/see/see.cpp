@@ -142,15 +142,13 @@ bool Seer::encode(Watched& watched, Glance& glance) {
   if (watched.cached) {
     ++glance.result.cache_hits;
   } else if (key && watched.refused == key) {
-    glance.result.fault = watched.why;
     return false;
   } else {
     core::Result<engine::EncodedViewPtr> encoded = encoder_->encode(pixels, watched.tile.place);
     if (!encoded) {
       watched.refused = key;
-      watched.why = encoded.error();
       watched.pending = 255;
-      glance.result.fault = watched.why;
+      glance.result.fault = std::move(encoded).error();
       return false;
     }
     watched.encoded = std::move(*encoded);

@@ -39,8 +39,9 @@ struct SeenResult {
   std::vector<SeenView> views;  // global first; empty without encoder
   int encoded = 0;              // views computed for this picture
   int cache_hits = 0;           // views found in the tile cache
-  // The encoder refused a view (NaN, for instance). Its view is missing; the stream goes on. The
-  // same pixels are not tried again, other ones are.
+  // The encoder refused a view (NaN, for instance). Its view is missing, without the global view
+  // all are; the stream goes on. The same pixels are neither tried nor reported again, other ones
+  // are.
   std::optional<core::Error> fault;
 };
 
@@ -63,8 +64,7 @@ class Seer {
     core::MediaTime encoded_at;
     int pending = 255;  // greatest change since then, 0 = none
     bool cached = false;
-    std::optional<TileKey> refused;  // pixels the encoder failed on last, and why
-    core::Error why;
+    std::optional<TileKey> refused;  // pixels the encoder failed on last
 
     bool global() const { return tile.place.global(); }
   };

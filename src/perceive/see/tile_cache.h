@@ -37,6 +37,7 @@ class TileCache {
  public:
   explicit TileCache(std::size_t bytes_max = core::limits::kTileCacheBytes)
       : bytes_max_(bytes_max) {}
+  TileCache(TileCache&&) = default;  // the index points into the list: no copies
 
   // Null when unknown.
   engine::EncodedViewPtr find(const TileKey& key);
