@@ -146,7 +146,7 @@ StillHeader probe_bmp(Bytes bytes) {
     header.width = numbers.u16(18);
     header.height = numbers.u16(20);
   } else {
-    header.width = static_cast<std::int32_t>(numbers.u32(18));
+    header.width = std::max(0, static_cast<std::int32_t>(numbers.u32(18)));
     const auto height = static_cast<std::int32_t>(numbers.u32(22));  // negative = top down
     header.height = height < 0 ? -std::int64_t{height} : height;
   }

@@ -54,7 +54,9 @@ FrameHandle decode_still(const char* decoder_name, std::vector<std::uint8_t>& by
   if (!decoder || !packet || !frame) return nullptr;
   decoder->thread_count = 1;
   decoder->max_pixels = limits::kPicturePixelsMax;
-  decoder->err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE;
+  decoder->err_recognition |= AV_EF_CRCCHECK;
+  // The TIFF decoder takes every tag it does not know for a fault.
+  if (codec->id != AV_CODEC_ID_TIFF) decoder->err_recognition |= AV_EF_EXPLODE;
   if (avcodec_open2(decoder.get(), codec, nullptr) < 0) return nullptr;
   const auto size = static_cast<int>(bytes.size());
   bytes.resize(bytes.size() + AV_INPUT_BUFFER_PADDING_SIZE, 0);

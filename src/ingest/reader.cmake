@@ -4,4 +4,6 @@ set(READER_SOURCES
   read_webp.cpp probe_header.cpp av_handles.cpp stamp_time.cpp choose_picture.cpp detect_scene.cpp
   convert_picture.cpp orient_picture.cpp convert_sound.cpp assemble_sound.cpp)
 set(READER_TESTS
-  reader_test_support.cpp stamp_time_test.cpp media_reader_test.cpp)
+  reader_test_support.cpp stamp_time_test.cpp media_reader_test.cpp
+  read_still_test.cpp read_stream_test.cpp orient_picture_test.cpp choose_picture_test.cpp
+  assemble_sound_test.cpp detect_scene_test.cpp)

@@ -1,0 +1,76 @@
+#include "ingest/orient_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace saccade::ingest {
+namespace {
+
+// The 3x2 picture   1 2 3   as grey RGB, with a stride that is not packed.
+//                   4 5 6
+struct Numbered {
+  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(2 * 16, 99);
+  Numbered() {
+    for (int y = 0; y < 2; ++y) {
+      for (int x = 0; x < 3; ++x) {
+        for (int c = 0; c < 3; ++c) {
+          bytes[static_cast<std::size_t>(y * 16 + x * 3 + c)] =
+              static_cast<std::uint8_t>(y * 3 + x + 1);
+        }
+      }
+    }
+  }
+  RawPicture picture() const { return {bytes.data(), 16, 3, 2, 3}; }
+};
+
+std::vector<int> upright(int orientation) {
+  const Numbered numbered;
+  std::vector<std::uint8_t> out(18);
+  write_upright(numbered.picture(), orientation, 255, out.data());
+  std::vector<int> levels;
+  for (std::size_t i = 0; i < out.size(); i += 3) levels.push_back(out[i]);
+  return levels;
+}
+
+using Levels = std::vector<int>;
+
+TEST(OrientPicture, EightWaysOfHoldingACamera) {
+  EXPECT_EQ(upright(1), (Levels{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(upright(2), (Levels{3, 2, 1, 6, 5, 4}));
+  EXPECT_EQ(upright(3), (Levels{6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(upright(4), (Levels{4, 5, 6, 1, 2, 3}));
+  EXPECT_EQ(upright(5), (Levels{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(upright(6), (Levels{4, 1, 5, 2, 6, 3}));
+  EXPECT_EQ(upright(7), (Levels{6, 3, 5, 2, 4, 1}));
+  EXPECT_EQ(upright(8), (Levels{3, 6, 2, 5, 1, 4}));
+}
+
+TEST(OrientPicture, MatrixNamesTheNearestWay) {
+  constexpr std::int32_t kOne = 1 << 16;
+  const auto way = [](std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
+    return orientation_of_matrix(std::array<std::int32_t, 9>{a, b, 0, c, d, 0, 0, 0, 1 << 30});
+  };
+  EXPECT_EQ(way(kOne, 0, 0, kOne), 1);
+  EXPECT_EQ(way(-kOne, 0, 0, kOne), 2);
+  EXPECT_EQ(way(-kOne, 0, 0, -kOne), 3);
+  EXPECT_EQ(way(kOne, 0, 0, -kOne), 4);
+  EXPECT_EQ(way(0, kOne, kOne, 0), 5);
+  EXPECT_EQ(way(0, kOne, -kOne, 0), 6);
+  EXPECT_EQ(way(0, -kOne, -kOne, 0), 7);
+  EXPECT_EQ(way(0, -kOne, kOne, 0), 8);
+  EXPECT_EQ(way(60'000, 9'000, -9'000, 60'000), 1);
+  EXPECT_EQ(way(0, 0, 0, 0), 1);
+  EXPECT_EQ(way(INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN), 3);
+}
+
+TEST(OrientPicture, TransparencyShowsTheMatte) {
+  const std::array<std::uint8_t, 12> rgba = {200, 100, 0, 255, 200, 100, 0, 0, 200, 100, 0, 51};
+  std::array<std::uint8_t, 9> out{};
+  write_upright({rgba.data(), 12, 3, 1, 4}, 1, 10, out.data());
+  EXPECT_EQ(out, (std::array<std::uint8_t, 9>{200, 100, 0, 10, 10, 10, 48, 28, 8}));
+}
+
+}  // namespace
+}  // namespace saccade::ingest
