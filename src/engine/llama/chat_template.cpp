@@ -102,7 +102,7 @@ jinja::value bounded_range(const jinja::func_args& args) {
   auto out = jinja::mk_val<jinja::value_array>();
   std::size_t items = 0;
   for (std::int64_t i = first; step > 0 ? i < last : i > last;) {
-    if (++items > kTemplateValueItemsMax) throw std::runtime_error("range() too long");
+    if (++items > kTemplateRangeMax) throw std::runtime_error("range() too long");
     out->push_back(jinja::mk_val<jinja::value_int>(i));
     if (__builtin_add_overflow(i, step, &i)) break;
   }

@@ -21,10 +21,11 @@ namespace saccade::engine::llama {
 inline constexpr std::size_t kTemplateBytesMax = 65'536;
 inline constexpr std::size_t kTemplateTagTokensMax = 1024;     // between one {% and its %}
 inline constexpr std::size_t kTemplateNestingMax = 64;         // blocks inside blocks
-inline constexpr std::size_t kTemplateStepsMax = 100'000;      // loop rounds per rendering
+inline constexpr std::size_t kTemplateStepsMax = 20'000;       // loop rounds per rendering
 inline constexpr std::size_t kTemplateDepthMax = 16;           // macros inside macros
 inline constexpr std::size_t kTemplateValueItemsMax = 4096;    // list items in one value
 inline constexpr std::size_t kTemplateValueBytesMax = 16'384;  // text in one value
+inline constexpr std::size_t kTemplateRangeMax = 1024;         // numbers of one range()
 inline constexpr std::size_t kTemplateOutputBytesMax = 1U << 20;
 
 // Either text of the template itself or a part of the conversation, in the order they are read.
