@@ -83,7 +83,7 @@ core::Result<FormatHandle> open_format(AVFormatContext* format, const AVInputFor
                                        Options& settings) {
   format->interrupt_callback = {&ReadDeadline::on_check, &deadline};
   settings.set("codec_whitelist", decoder_list());
-  deadline.set(options.open_timeout);
+  if (options.fd < 0) deadline.set(options.open_timeout);
   const char* url = options.fd >= 0 ? nullptr : options.url.c_str();
   const int opened = avformat_open_input(&format, url, container, settings.get());
   if (opened < 0) return describe_failure(opened, options, deadline);

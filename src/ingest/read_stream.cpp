@@ -140,18 +140,21 @@ core::Status StreamReader::open_track(StreamKind kind, std::unique_ptr<Track>& t
   auto decoder = open_decoder(*stream, options_.name);
   if (!decoder) return decoder.error();
   const bool full_stamps = stream->pts_wrap_bits >= 63;
+  // Cuts and restarts happen in these even when recorded; other files mean what they say.
+  const bool broadcast = one_of(format_->iformat->name, {"mpegts", "mpeg"});
   const StampOptions stamps{
       .wrap_bits = full_stamps ? 0 : stream->pts_wrap_bits,
       .tick_num = stream->time_base.num,
       .tick_den = stream->time_base.den,
-      .jump_ahead_us = full_stamps && !options_.live ? kJumpAheadRecordedUs : kJumpAheadUs,
+      .jump_ahead_us = options_.live || broadcast ? kJumpAheadUs : kJumpAheadRecordedUs,
   };
   track = std::make_unique<Track>(*stream, std::move(*decoder), timeline_, stamps);
   return {};
 }
 
 void StreamReader::describe() {
-  info_.container = format_->iformat->name;
+  const std::string_view names = format_->iformat->name;  // "mov,mp4,m4a,..."
+  info_.container = names.substr(0, names.find(','));
   info_.live = options_.live;
   animation_ = one_of(info_.container, {"gif", "apng"});
   if (format_->duration > 0 && !options_.live) {
@@ -226,7 +229,7 @@ core::Status StreamReader::step() {
     ended_ = true;
     return {};
   }
-  source_.deadline->set(options_.read_timeout);
+  if (options_.fd < 0) source_.deadline->set(options_.read_timeout);
   const int code = av_read_frame(format_.get(), packet_.get());
   if (code < 0) return on_read_error(code);
   demux_errors_ = 0;

@@ -18,9 +18,9 @@ namespace saccade::ingest {
 inline constexpr int kJumpFrames = 3;
 // A stamp this far behind the prediction is wild.
 inline constexpr std::int64_t kJumpBackUs = 500'000;
-// The same ahead of it: for live sources and containers whose stamps wrap ...
+// The same ahead of it: for live sources and broadcast containers ...
 inline constexpr std::int64_t kJumpAheadUs = 10'000'000;
-// ... and for recorded containers with full stamps, where a still picture may last long.
+// ... and for other recorded ones, where a still picture may last long.
 inline constexpr std::int64_t kJumpAheadRecordedUs = 600'000'000;
 // Stands in for a frame's duration until two frames have told it.
 inline constexpr std::int64_t kDurationGuessUs = 40'000;
