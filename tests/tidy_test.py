@@ -149,11 +149,12 @@ class Planted(unittest.TestCase):
 
     def test_readme_names_files_that_exist(self):
         self.plant('src/align/align.h', 'int a;\n')
-        self.plant('src/align/README.md', 
-                   '| `align.h` | it |\n| `gone.cpp` | not |\n`align.{h,cpp}`\n')
+        self.plant('src/align/README.md',
+                   '| `align.h` | it |\n| `gone.cpp` | not |\n`align.{h,cpp}`\n'
+                   '`align.h/.cpp`\n')
         _, findings = tidy.run(self.root, 'skip')
         self.assertEqual([(line, rule) for _, line, rule, _ in findings],
-                         [(2, 'readme'), (3, 'readme')])
+                         [(2, 'readme'), (3, 'readme'), (4, 'readme')])
 
     def test_form(self):
         self.assertEqual(self.found('src/core/a.cpp', 'int x; \n'), [(1, 'space')])

@@ -46,14 +46,14 @@ class SystemClock final : public Clock {
 class ManualClock final : public Clock {
  public:
   SteadyTime now() const override { return SteadyTime{now_us_.load()}; }
-  WallTime wall_now() const override { return WallTime{wall_base_us_ + now_us_.load()}; }
+  WallTime wall_now() const override { return WallTime{kWallBaseUs + now_us_.load()}; }
   void sleep_us(std::int64_t us) const override {
     if (us > 0) now_us_ += us;
   }
   void advance_us(std::int64_t us) { now_us_ += us; }
 
  private:
-  static constexpr std::int64_t wall_base_us_ = 1'700'000'000'000'000;
+  static constexpr std::int64_t kWallBaseUs = 1'700'000'000'000'000;
   mutable std::atomic<std::int64_t> now_us_{0};
 };
 
