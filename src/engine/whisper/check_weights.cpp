@@ -28,6 +28,7 @@ constexpr std::int32_t kHeadWidth = 64;
 constexpr std::int32_t kWidthMax = 4096;
 constexpr std::int32_t kTextContextMax = 4096;
 constexpr std::int32_t kQuantizationVersions = 1000;
+constexpr std::int32_t kFloatTypeEnd = 10 * kQuantizationVersions;  // version 2 is the newest
 
 using Shape = std::array<std::int64_t, 3>;
 
@@ -118,7 +119,8 @@ std::string fault_of(const WhisperShape& s) {
   if (s.text_context < 64 || s.text_context > kTextContextMax)
     return number("text context", s.text_context, "64 to 4096");
   if (!is_one_of(s.mels, {80, 128})) return number("mel bands", s.mels, "80 or 128");
-  if (s.float_type < 0 || weight_type(s.float_type) == GGML_TYPE_COUNT)
+  if (s.float_type < 0 || s.float_type >= kFloatTypeEnd ||
+      weight_type(s.float_type) == GGML_TYPE_COUNT)
     return number("float type", s.float_type, "f32, f16, q4_0, q4_1, q5_0, q5_1 or q8_0");
   return {};
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kLevelSamples = 160;   // 10 ms per level
 constexpr double kLevelSeconds = 0.01;       // the same
+constexpr std::size_t kNearLevels = 10;      // short words may lie beside their sound
 constexpr float kQuietShare = 0.06F;         // of the clip's loud level: -24 dB
 constexpr float kQuietLevelMin = 1e-4F;      // digital silence and dither
 constexpr double kWordSecondsMin = 0.04;     // shorter is no word
@@ -49,12 +50,20 @@ std::string whole_characters(const std::string& text) {
   return out;
 }
 
-// Letters and digits of any script; ASCII punctuation and spaces are none.
+// Letters and digits of any script. ASCII punctuation is none, nor are typographic marks and
+// symbols such as the note that stands for music (U+2000 to U+2FFF, lead byte E2).
 bool is_spoken(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto u = static_cast<unsigned char>(c);
-    return u >= 0x80 || (u >= '0' && u <= '9') || ((u | 0x20) >= 'a' && (u | 0x20) <= 'z');
-  });
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t bytes = character_bytes(text, at);
+    if (lead >= '0' && lead <= '9') return true;
+    if ((lead | 0x20) >= 'a' && (lead | 0x20) <= 'z') return true;
+    if (lead >= 0x80 && lead != 0xE2) return true;  // or half of a character
+    at += std::max<std::size_t>(bytes, 1);
+    while (bytes == 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
+      ++at;
+  }
+  return false;
 }
 
 // Where a clip is loud, in steps of 10 ms.
@@ -73,19 +82,27 @@ class Loudness {
     quiet_ = std::max(kQuietLevelMin, loud * kQuietShare);
   }
 
-  // The part of [start, end) without quiet edges; unchanged when all of it is quiet.
-  void narrow(double& start, double& end) const {
+  // Makes [start, end) the part without quiet edges; leaves it when all of it is quiet. False when
+  // there is no sound at all, nor near it.
+  bool narrow(double& start, double& end) const {
     const auto index = [&](double seconds) {
       return std::min(static_cast<std::size_t>(std::max(0.0, seconds / kLevelSeconds)),
                       level_.size());
     };
     std::size_t first = index(start), last = index(end);
     const std::size_t begin = first, stop = last;
+    const std::size_t slack = last - first < kNearLevels ? kNearLevels : 0;
+    const std::size_t near = first - std::min(first, slack);
+    const std::size_t far = std::min(last + slack, level_.size());
+    const bool sound = std::any_of(level_.begin() + static_cast<std::ptrdiff_t>(near),
+                                   level_.begin() + static_cast<std::ptrdiff_t>(far),
+                                   [](float level) { return level >= kQuietLevelMin; });
     while (first < last && level_[first] < quiet_) ++first;
     while (last > first && level_[last - 1] < quiet_) --last;
-    if (first >= last) return;
+    if (first >= last) return sound;
     if (first > begin) start = static_cast<double>(first) * kLevelSeconds;
     if (last < stop) end = static_cast<double>(last) * kLevelSeconds;
+    return sound;
   }
 
  private:
@@ -127,7 +144,7 @@ std::vector<HeardWord> place_words(const std::vector<HeardToken>& tokens,
   double earliest = 0;
   for (HeardWord& word : words) {
     word.text = whole_characters(word.text);
-    loudness.narrow(word.start, word.end);
+    if (!loudness.narrow(word.start, word.end)) word.text.clear();
     word.start = std::max(word.start, earliest);
     word.end =
         std::min(std::max(word.end, word.start + kWordSecondsMin), std::max(seconds, word.start));

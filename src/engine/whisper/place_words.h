@@ -18,7 +18,7 @@ struct HeardToken {
 // Joins tokens to words at leading spaces. A word begins where the one before ended and is then
 // narrowed to where `samples` [n] (16 kHz) are not quiet. Times are inside the samples and never
 // step back; punctuation extends no word. Bytes that are no UTF-8 are left out, and so are words
-// without any letter or digit.
+// without any letter or digit and words where there is no sound at all.
 std::vector<HeardWord> place_words(const std::vector<HeardToken>& tokens,
                                    const std::vector<float>& samples);
 

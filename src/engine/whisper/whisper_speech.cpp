@@ -26,9 +26,10 @@ constexpr std::size_t kSamplesMax = 30UL * kRate;
 constexpr std::size_t kSamplesMin = kRate / 50;  // shorter holds no word
 constexpr std::size_t kSamplesPadded = kRate;    // alignment and decoder want at least this much
 constexpr int kSamplesPerStep = 320;             // of the encoder's output
-constexpr int kStepsMargin =
-    160;  // silence after the clip: with less the decoder misses the end and loops
-constexpr int kStepsMin = 256;
+// Silence the encoder sees after the clip, about 5 s. On 40 clips of 2 to 4 s: with 160 steps the
+// decoder misses some ends and loops; 256 to 450 give the fewest wrong words (12 %), the full
+// window 16 % at four times the cost.
+constexpr int kStepsMargin = 256;
 constexpr int kStepsRounding = 64;  // fewer different graph sizes
 constexpr int kStepsMax = 1500;
 constexpr std::size_t kContextBytes = 200;  // of text that steers spelling
@@ -167,7 +168,7 @@ class WhisperSpeech final : public SpeechModel {
     p.initial_prompt = prompt.empty() ? nullptr : prompt.c_str();
     const int steps = static_cast<int>(samples) / kSamplesPerStep + kStepsMargin;
     const int rounded = (steps + kStepsRounding - 1) / kStepsRounding * kStepsRounding;
-    p.audio_ctx = std::clamp(rounded, kStepsMin, kStepsMax);
+    p.audio_ctx = std::min(rounded, kStepsMax);
     p.temperature_inc = kRetryTemperature;
     p.logprob_thold = kLogprobRetry;
     p.greedy.best_of = 1;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <openvino/openvino.hpp>
+#include <optional>
 
 namespace saccade::perceive {
 namespace {
@@ -66,15 +67,38 @@ class SileroDetector final : public VoiceDetector {
   ov::Tensor state_;  // F32 [2][1][128]
 };
 
-// Empty when the file may be an ONNX network. OpenVINO tries every format it knows on other files
-// and complains on stderr.
+// A protobuf number at the place the file is read; nothing at its end or when it is too long.
+std::optional<std::uint64_t> read_varint(std::istream& file) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    const int byte = file.get();
+    if (byte < 0) return std::nullopt;
+    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
+// Empty when the file's outermost fields are those of a whole ONNX network. OpenVINO tries every
+// format it knows on anything else and complains on stderr.
 std::string fault_of(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return "no such file";
-  if (std::filesystem::file_size(path, none) > kFileBytesMax) return "larger than 64 MB";
+  const std::uintmax_t bytes = std::filesystem::file_size(path, none);
+  if (bytes > kFileBytesMax) return "larger than 64 MB";
   std::ifstream file(path, std::ios::binary);
   if (!file) return "cannot be opened";
-  return file.get() == kOnnxFirstByte ? std::string() : "not an ONNX file";
+  if (file.peek() != kOnnxFirstByte) return "not an ONNX file";
+  while (file.peek() >= 0) {
+    const auto tag = read_varint(file);
+    const bool number = tag && (*tag & 7) == 0, block = tag && (*tag & 7) == 2;
+    const auto value = number || block ? read_varint(file) : std::nullopt;
+    if (!value) return "not an ONNX file, or cut short";
+    if (!block) continue;
+    if (*value > bytes - static_cast<std::uintmax_t>(file.tellg())) return "cut short";
+    file.seekg(static_cast<std::streamoff>(*value), std::ios::cur);
+  }
+  return {};
 }
 
 // OpenVINO's messages begin with places in its source; what is wrong comes last.

@@ -22,7 +22,7 @@ namespace saccade::perceive {
 
 struct ListenerOptions {
   bool partials = true;  // false: finals only, at a third of the cost (whole files)
-  SegmentOptions segments;
+  SegmentOptions segments{};
 };
 
 // Promises: utterances rise in id and time and do not overlap; words lie in order inside theirs.
