@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <array>
+
+#include "core/limits.h"
+#include "settings.h"
+
+namespace saccade::app {
+
+namespace {
+
+namespace limits = core::limits;
+using G = SettingGroup;
+using S = Settings;
+
+constexpr double kSeedMax = 2'147'483'647;
+
+const std::array kTable = {
+    SettingInfo{"fps", &S::fps, G::kSource,
+                "Pictures to look at per second of media; 0 = every one", "pictures per second", 0,
+                240},
+    SettingInfo{"realtime", &S::realtime, G::kSource,
+                "Pace a file by the clock, as if it were a camera"},
+    SettingInfo{"loop", &S::loop, G::kSource, "Start a file again at its end"},
+    SettingInfo{"rtsp_udp", &S::rtsp_udp, G::kSource, "Take RTSP over UDP instead of TCP"},
+    SettingInfo{"audio", &S::audio, G::kSource, "A second source for the sound: file or address"},
+    SettingInfo{"duration_s", &S::duration_s, G::kSource,
+                "Stop after so much media; 0 = at the end", "seconds", 0, 31'536'000},
+    SettingInfo{"senses", &S::senses, G::kSource, "What to use of the source", "", 0, 0,
+                "see|read|hear", 3},
+    SettingInfo{"prompt", &S::prompt, G::kQuestions,
+                "A standing question about every picture; may be given several times", "", 0, 0, "",
+                limits::kPromptsMax},
+    SettingInfo{"alert", &S::alert, G::kQuestions,
+                "A standing yes/no question, told when its answer turns; several allowed", "", 0, 0,
+                "", limits::kPromptsMax},
+    SettingInfo{"context_lines", &S::context_lines, G::kQuestions,
+                "Whether screen text and speech go to the model with the picture; auto = as it was "
+                "trained",
+                "", 0, 0, "auto|on|off"},
+    SettingInfo{"max_new_tokens", &S::max_new_tokens, G::kQuestions, "Longest answer", "tokens", 1,
+                4096},
+    SettingInfo{"temperature", &S::temperature, G::kQuestions,
+                "Freedom of the answer; 0 = always the likeliest word", "", 0, 5},
+    SettingInfo{"top_p", &S::top_p, G::kQuestions,
+                "Keep the likeliest words that together have this probability", "", 0.01, 1},
+    SettingInfo{"seed", &S::seed, G::kQuestions,
+                "The same seed gives the same answers at a temperature above 0", "", 0, kSeedMax},
+    SettingInfo{"stop", &S::stop, G::kQuestions, "End an answer where this text begins", "", 0, 0,
+                "", limits::kStopStringsMax},
+    SettingInfo{"filter_words_file", &S::filter_words_file, G::kQuestions,
+                "File with words to hide in all texts, one per line"},
+    SettingInfo{"slo_ms", &S::slo_ms, G::kPace,
+                "Longest time from picture to answer; longer ones are shortened; 0 = none",
+                "milliseconds", 0, 600'000},
+    SettingInfo{"change_threshold", &S::change_threshold, G::kPace,
+                "A part of the picture counts as changed above this difference in brightness",
+                "levels", 0, 255},
+    SettingInfo{"refresh_s", &S::refresh_s, G::kPace,
+                "Look again after so long even when nothing changed", "seconds", 0.1, 86'400},
+    SettingInfo{
+        "model", &S::model, G::kModels,
+        "Vision-language model: GGUF file, or org/name[:quant] after `saccade pull`; empty = "
+        "the bundled one"},
+    SettingInfo{"mmproj", &S::mmproj, G::kModels,
+                "Its vision projector; empty = the one beside the model"},
+    SettingInfo{"speech_model", &S::speech_model, G::kModels,
+                "Whisper weights in ggml form; empty = the bundled ones"},
+    SettingInfo{"vad_model", &S::vad_model, G::kModels,
+                "Voice detector (ONNX); empty = the bundled one"},
+    SettingInfo{"ocr_det", &S::ocr_det, G::kModels,
+                "Text detector (ONNX); empty = the bundled one"},
+    SettingInfo{"ocr_rec", &S::ocr_rec, G::kModels, "Text reader (ONNX); empty = the bundled one"},
+    SettingInfo{"engine", &S::engine, G::kModels, "What runs the model", "", 0, 0, "llama"},
+    SettingInfo{"context_tokens", &S::context_tokens, G::kModels,
+                "Room for a question with its picture; 0 = the model's own, at most 8192", "tokens",
+                0, 1'048'576},
+    SettingInfo{"threads", &S::threads, G::kModels, "Threads per model; 0 = cores of the machine",
+                "threads", 0, 1024},
+    SettingInfo{"json", &S::json, G::kOutput, "One JSON object per event on stdout"},
+    SettingInfo{"out", &S::out, G::kOutput,
+                "Also write a file: .vtt and .srt subtitles, .jsonl events"},
+    SettingInfo{"quiet", &S::quiet, G::kOutput, "No progress and no summary on stderr"},
+    SettingInfo{"verbose", &S::verbose, G::kOutput, "More about what is going on, on stderr"},
+};
+
+}  // namespace
+
+std::span<const SettingInfo> settings_table() { return kTable; }
+
+const SettingInfo* find_setting(std::string_view name) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(),
+                                  [&](const SettingInfo& info) { return info.name == name; });
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string_view title_of(SettingGroup group) {
+  switch (group) {
+    case G::kSource:
+      return "Source";
+    case G::kQuestions:
+      return "Questions and answers";
+    case G::kPace:
+      return "Pace and cost";
+    case G::kModels:
+      return "Models";
+    case G::kOutput:
+      return "Output";
+  }
+  return "";
+}
+
+std::string flag_name(const SettingInfo& info) {
+  std::string out = "--" + std::string(info.name);
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+std::string environment_name(const SettingInfo& info) {
+  std::string out = "SACCADE_" + std::string(info.name);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return out;
+}
+
+}  // namespace saccade::app
