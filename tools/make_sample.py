@@ -11,7 +11,6 @@ speech are measured in the sound after its leading silence was cut off. Times ar
 """
 import argparse
 import json
-import math
 import os
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT, FPS, DURATION_S, RATE = 1280, 720, 10, 42.0, 48_000
 FONTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models", "mini", "fonts")
-COLOURS = {"red": (214, 38, 38), "green": (40, 166, 60), "blue": (40, 78, 216), "yellow": (240, 214, 36)}
+COLOURS = {"red": (214, 38, 38), "blue": (40, 78, 216)}  # as the default model was taught
 LIGHTS = {"red": (255, 40, 36), "green": (50, 240, 80), "blue": (60, 130, 255), "yellow": (255, 226, 50)}
 CELLS = ["top left", "top", "top right", "left", "center", "right", "bottom left", "bottom", "bottom right"]
 
@@ -36,10 +35,8 @@ SCENES = [
                   (12.5, dict(temp="78.9"))]),
     dict(name="tanks", start=14.0, state=dict(level=62, valve="OPEN", mixer=True),
          changes=[(16.5, dict(level=58)), (18.0, dict(valve="CLOSED")), (20.5, dict(mixer=False))]),
-    dict(name="shapes", start=22.0, state=dict(objects=(("red", "circle", "top left"), ("blue", "square", "right"),
-                                                        ("green", "triangle", "bottom left"))),
-         changes=[(25.5, dict(objects=(("red", "circle", "top left"), ("yellow", "star", "top right"),
-                                       ("blue", "square", "right"), ("green", "triangle", "bottom left"))))]),
+    dict(name="shapes", start=22.0, state=dict(objects=(("red", "circle", "left"),)),
+         changes=[(25.5, dict(objects=(("red", "circle", "left"), ("blue", "square", "right"))))]),
     dict(name="pumps", start=29.0, state=dict(temp="91.4", pres="5.65", flow="126", rpm="1480", pump1=True, pump2=True,
                                               door=False, alarm=True, sign="WARNING HIGH TEMPERATURE"),
          changes=[(39.5, dict(alarm=False, sign="")), (40.5, dict(temp="79.0"))]),
@@ -48,9 +45,11 @@ SPEECH = [(3.2, "Attention please. Pump two is now running."), (8.6, "This door 
           (18.6, "Valve four is closed."), (31.0, "Warning. The temperature is too high."),
           (39.3, "The alarm is over. Thank you.")]
 NOISE = [(23.0, 28.0)]
-QUESTIONS = [(23.5, "How many shapes are there?", "3"), (23.5, "What color is the circle?", "red"),
-             (23.5, "Where is the square?", "right"), (27.0, "How many shapes are there?", "4"),
-             (27.0, "Where is the star?", "top right")]
+QUESTIONS = [(1.0, "Is any alarm lit?", "no."), (35.0, "Is any alarm lit?", "yes, red at the right."),
+             (23.5, "What do you see?", "a red circle at the left."), (23.5, "How many shapes are there?", "1"),
+             (23.5, "What color is the circle?", "red"), (23.5, "Where is the circle?", "left"),
+             (27.0, "What do you see?", "a red circle at the left and a blue square at the right."),
+             (27.0, "How many shapes are there?", "2"), (27.0, "What color is the square?", "blue")]
 
 
 # ---------------------------------------------------------------- pictures
@@ -67,9 +66,6 @@ class Screen:
 
     def disc(self, x, y, r, fill, outline=None):
         self.areas.ellipse([(x - r) * 2, (y - r) * 2, (x + r) * 2, (y + r) * 2], fill, outline, 4)
-
-    def polygon(self, points, fill):
-        self.areas.polygon([(px * 2, py * 2) for px, py in points], fill)
 
     def text(self, x, y, words, size, fill, name="DejaVuSans-Bold.ttf", anchor="lm"):
         """`x`, `y` is the anchor: left or middle of the line at half its capital height."""
@@ -148,20 +144,15 @@ def draw_tanks(v):
 
 
 def draw_shapes(v):
-    s = Screen((178, 190, 202))
+    s = Screen((206, 222, 192))
     for colour, shape, place in v["objects"]:
         cell = CELLS.index(place)
-        x, y, r = round(WIDTH * (cell % 3 + 0.5) / 3), round(HEIGHT * (cell // 3 + 0.5) / 3), 92
+        x, y, r = round(WIDTH * (cell % 3 + 0.5) / 3), round(HEIGHT * (cell // 3 + 0.5) / 3), 116
         fill = COLOURS[colour]
         if shape == "circle":
             s.disc(x, y, r, fill)
-        elif shape == "square":
-            s.box(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8, fill)
-        elif shape == "triangle":
-            s.polygon([(x, y - r), (x + r, y + r * 0.85), (x - r, y + r * 0.85)], fill)
         else:
-            spikes = [(-math.pi / 2 + i * math.pi / 5, r * (0.48 if i % 2 else 1.1)) for i in range(10)]
-            s.polygon([(x + q * math.cos(a), y + q * math.sin(a)) for a, q in spikes], fill)
+            s.box(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8, fill)
         s.states.append(dict(kind="shape", shape=shape, colour=colour, place=place, box=[x - r, y - r, 2 * r, 2 * r]))
     return s
 
