@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
 
 #include "emit/utf8.h"
 
@@ -88,7 +88,9 @@ TerminalStyle detect_style(int fd, const Environment& environment) {
   const std::string force = lookup(environment, "CLICOLOR_FORCE");
   style.color = style.tty || (!force.empty() && force != "0");
   if (!lookup(environment, "NO_COLOR").empty()) style.color = false;
-  int columns = std::atoi(lookup(environment, "COLUMNS").c_str());
+  const std::string told = lookup(environment, "COLUMNS");
+  int columns = 0;
+  std::from_chars(told.data(), told.data() + told.size(), columns);
   winsize size{};
   if (style.tty && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) columns = size.ws_col;
   if (columns > 0) style.width = std::clamp(columns, kTerminalWidthMin, kTerminalWidthMax);

@@ -40,9 +40,9 @@ Look look_of(const Event& event) {
     case EventKind::kStatus:
       return event.reason == "up"       ? Look{"up", "1;32", kDim}
              : event.reason == "source" ? Look{"source", "2;37", kDim}
-             : event.reason == "connecting" || event.reason == "stale"
-                 ? Look{"source", "33", "33"}
-                 : Look{"failed", "1;31", "31"};
+             : event.reason == "connecting" || event.reason == "stale" ? Look{"source", "33", "33"}
+             : event.reason == "failed" ? Look{"failed", "1;31", "31"}
+                                        : Look{"error", "1;31", "31"};
     case EventKind::kKnobs:
       return {"knobs", "2;37", kDim};
     case EventKind::kStats:
@@ -67,9 +67,11 @@ std::string body_of(const Event& event) {
       return std::to_string(event.count) + (event.count == 1 ? " frame" : " frames") +
              " not served: " + printable(event.reason);
     case EventKind::kStatus: {
+      // The tag has said it already.
+      if (event.reason == "up") return text.empty() ? "pictures and sound arrive" : text;
+      const bool said = event.reason == "source" || event.reason == "failed";
       const std::string reason = printable(event.reason);
-      if (reason == "source" || (reason == "up" && !text.empty())) return text;
-      return text.empty() ? reason : reason + ": " + text;
+      return text.empty() ? reason : said ? text : reason + ": " + text;
     }
     default:
       return text;
@@ -79,8 +81,8 @@ std::string body_of(const Event& event) {
 // "93 % · 84 ms"; empty when the event has neither.
 std::string facts_of(const Event& event) {
   std::string out;
-  const bool sure_matters = event.kind != EventKind::kScene;
-  if (event.confidence && sure_matters) {
+  if (event.kind == EventKind::kScene) return out;
+  if (event.confidence) {
     out = std::to_string(std::lround(*event.confidence * 100)) + " %";
   }
   if (event.frame_age_ms) {

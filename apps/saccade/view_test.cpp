@@ -135,7 +135,7 @@ TEST_F(ViewTest, AlertsDropsAndStatesSayWhatTheyAre) {
   const std::string out = show({alert, drop, failed}, pipe_);
   EXPECT_NE(out.find("ALERT    Is there a fire?"), std::string::npos);
   EXPECT_NE(out.find("3 frames not served: busy"), std::string::npos);
-  EXPECT_NE(out.find("failed: no route"), std::string::npos);
+  EXPECT_NE(out.find("failed   no route"), std::string::npos);
 }
 
 TEST_F(ViewTest, TheSummaryGoesToStderr) {

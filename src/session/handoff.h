@@ -1,6 +1,7 @@
 #pragma once
-// The hand-off between two layers. Recorded sources wait for their consumer, so every chosen picture
-// is answered; live sources let the newest win, so frame age stays flat, and each loss is told.
+// The hand-off between two layers. Recorded sources wait for their consumer, so every chosen
+// picture is answered; live sources let the newest win, so frame age stays flat, and each loss is
+// told.
 #include <functional>
 #include <utility>
 

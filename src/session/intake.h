@@ -35,7 +35,7 @@ class Intake {
  private:
   struct Feed {
     std::unique_ptr<ingest::Source> source;
-    core::MediaTime last;   // newest frame given
+    core::MediaTime last;  // newest frame given
     bool ended = false;
   };
 

@@ -3,6 +3,8 @@
 // kept, which texts are tracked, which speech is open); models are borrowed and may be shared.
 // Threads: run() uses the caller's thread for ingest and three of its own (perceive, hear, decode);
 // it returns when the source has ended or stop() was called. stop() may come from any thread.
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +20,8 @@
 #include "engine/speech_model.h"
 #include "engine/vision_encoder.h"
 #include "ingest/ingest.h"
-#include "perceive/perceive.h"
+#include "perceive/hear/detect_voice.h"
+#include "perceive/read/read.h"
 
 namespace saccade::session {
 
@@ -31,26 +34,28 @@ struct Senses {
 enum class ContextLines { kModelDecides, kOn, kOff };
 
 struct SessionOptions {
-  std::string name = "main";                            // `stream` in every event
+  std::string name = "main";  // `stream` in every event
   ingest::SourceOptions source;
-  std::optional<ingest::SourceOptions> audio_source;    // sound from elsewhere
-  std::vector<attend::StandingPrompt> prompts;          // at most kPromptsMax
+  std::optional<ingest::SourceOptions> audio_source;  // sound from elsewhere
+  std::vector<attend::StandingPrompt> prompts;        // at most kPromptsMax
   Senses senses;
   ContextLines context_lines = ContextLines::kModelDecides;
-  bool partial_speech = true;       // tentative words while somebody speaks
+  bool partial_speech = true;  // tentative words while somebody speaks
   engine::SamplingOptions sampling;
   std::vector<std::string> stops;
   std::vector<std::string> filter_words;
   core::Knobs knobs;
-  core::MediaDuration media_max;    // stop after this much media; 0 = no limit
+  core::MediaDuration media_max;  // stop after this much media; 0 = no limit
+  // Greatest resident size of the process so far, for the summary; may be empty.
+  std::function<std::uint64_t()> peak_memory_bytes;
 };
 
 // Borrowed; null = that sense or voice is not there and must not be asked for.
 struct SessionModels {
   engine::VisionEncoder* vision = nullptr;
   engine::LanguageModel* language = nullptr;
-  perceive::TextSense* text = nullptr;
-  perceive::VoiceDetector* voice = nullptr;
+  perceive::TextReader* reader = nullptr;    // holds the tracks of this stream: not shared
+  perceive::VoiceDetector* voice = nullptr;  // holds this stream's sound: not shared
   engine::SpeechModel* speech = nullptr;
 };
 
@@ -63,10 +68,12 @@ class Session {
                                                      const core::Clock& clock, core::Rng rng);
   virtual ~Session() = default;
 
-  // Runs to the end. Errors that end a stream: those of ingest::Source::next. Errors of one answer
-  // or one picture are told as events and do not end it.
+  // Runs to the end; call once. Errors that end a stream: those of ingest::Source::next. Errors of
+  // one answer or one picture are told as events and do not end it.
   virtual core::Status run() = 0;
   virtual void stop() = 0;
+  // Newest media time that was taken in; unset before the first frame. Any thread.
+  virtual core::MediaTime position() const = 0;
 };
 
 }  // namespace saccade::session

@@ -1,0 +1,77 @@
+#pragma once
+// The pipeline of one stream: which stage feeds which, on which thread. The picture is in
+// wiring.cpp; everything a stage knows stays in its own room.
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "align/align.h"
+#include "attend/attend.h"
+#include "core/bounded_queue.h"
+#include "decode/decode.h"
+#include "emit/emitter.h"
+#include "perceive/hear/hear.h"
+#include "perceive/perceive.h"
+#include "session/answer.h"
+#include "session/handoff.h"
+#include "session/intake.h"
+#include "session/session.h"
+
+namespace saccade::session {
+
+// Every part is built by Session::open; here they are only joined.
+struct Parts {
+  std::unique_ptr<Intake> intake;
+  std::unique_ptr<emit::Emitter> emitter;
+  align::Aligner aligner;
+  perceive::Perceiver perceiver;
+  std::optional<perceive::Listener> listener;  // without one nothing is heard
+  attend::Attender attender;
+  std::optional<decode::Decoder> decoder;  // without one no prompt is answered
+  bool lines_first = false;                // prompts hold screen text: read before attending
+};
+
+class Wiring {
+ public:
+  Wiring(Parts parts, const SessionOptions& options, const core::Clock& clock);
+
+  // Blocks until the source has ended or stop(). Errors: those of Source::next that end a stream.
+  core::Status run();
+  void stop();
+  // Newest media time taken in; unset before the first frame.
+  core::MediaTime position() const {
+    const std::int64_t us = position_us_;
+    return us == core::MediaTime().us() ? core::MediaTime() : core::MediaTime::from_us(us);
+  }
+
+ private:
+  void ingest_loop();
+  void perceive_loop();
+  void hear_loop();
+  void decode_loop();
+
+  void on_item(ingest::SourceItem item);
+  void on_busy(core::MediaTime lost);
+  void on_moments(std::vector<align::Moment> moments);
+  void perceive(align::Moment moment);
+  void attend(const perceive::Percept& percept);
+  void tell_speech(core::Result<std::vector<perceive::Utterance>> heard, core::MediaTime now);
+
+  Parts parts_;
+  const SessionOptions& options_;
+  const core::Clock& clock_;
+  const core::KnobsPtr knobs_;
+
+  Handoff<align::Moment> moments_;                 // ingest -> perceive
+  core::BoundedQueue<ingest::Frame> sounds_;       // ingest -> hear: never drops
+  Handoff<std::vector<attend::Focus>> foci_;       // perceive -> decode
+  core::BoundedQueue<perceive::Utterance> heard_;  // hear -> attend: newest lines for prompts
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::int64_t> position_us_;
+  core::Status outcome_;       // ingest thread only, read after it ended
+  std::uint64_t answers_ = 0;  // decode thread only
+};
+
+}  // namespace saccade::session
