@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace saccade::ingest {
 
@@ -44,9 +45,12 @@ Received receive_packet(int socket, std::span<std::byte> buffer, Waiting waiting
   }
   const int flags = MSG_CMSG_CLOEXEC | (waiting == Waiting::kDontBlock ? MSG_DONTWAIT : 0);
   ssize_t got = 0;
+  // A peer that went with packets of ours unread leaves ECONNRESET behind, which the kernel tells
+  // once and before the packets it sent: those still count.
+  bool reset = false;
   do {
     got = recvmsg(socket, &message, flags);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
   Received received;
   if (got < 0) {
     received.would_block = errno == EAGAIN || errno == EWOULDBLOCK;

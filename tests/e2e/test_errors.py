@@ -33,7 +33,7 @@ def test_text_named_mp4(tmp_path):
 
 
 def test_folder(tmp_path):
-    check(saccade("watch", tmp_path, "--json"), 5, tmp_path.name)
+    check(saccade("watch", tmp_path, "--json"), 3, tmp_path.name)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
