@@ -78,7 +78,7 @@ TEST(Seer, StaticNoisySceneIsEncodedOnce) {
   FakeEncoder encoder;
   Seer seer(&encoder);
   const TestPicture scene(640, 360, 90);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 8; ++i) {
     const auto seen = must_see(seer, frame_at(i * 100, scene.with_noise(6, rng)));
     EXPECT_EQ(seen.unchanged, i > 0);
     ASSERT_EQ(seen.views.size(), 1U);
