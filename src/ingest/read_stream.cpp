@@ -43,8 +43,8 @@ int orientation_of(const std::uint8_t* matrix, std::size_t bytes) {
 
 // One stream in use.
 struct Track {
-  Track(AVStream& from, CodecHandle with, Timeline& timeline, const StampOptions& stamps)
-      : stream(from), decoder(std::move(with)), stamp(timeline, stamps) {}
+  Track(AVStream& from, CodecHandle with, StampAxis& axis, const StampOptions& stamps)
+      : stream(from), decoder(std::move(with)), stamp(axis, stamps) {}
   AVStream& stream;
   CodecHandle decoder;
   StampTime stamp;
@@ -59,7 +59,7 @@ class StreamReader final : public MediaReader {
         format_(std::move(format)),
         options_(std::move(options)),
         slots_(slots),
-        timeline_(options_.start),
+        axis_(options_.start),
         choose_(options_.fps),
         convert_(options_.matte),
         packet_(av_packet_alloc()),
@@ -92,7 +92,7 @@ class StreamReader final : public MediaReader {
   const ReaderOptions options_;
   PictureSlots& slots_;
   SourceInfo info_;
-  Timeline timeline_;
+  StampAxis axis_;
   std::unique_ptr<Track> video_, audio_;
   bool animation_ = false;
   int orientation_ = 1;  // of the video stream
@@ -148,7 +148,7 @@ core::Status StreamReader::open_track(StreamKind kind, std::unique_ptr<Track>& t
       .tick_den = stream->time_base.den,
       .jump_ahead_us = options_.live || broadcast ? kJumpAheadUs : kJumpAheadRecordedUs,
   };
-  track = std::make_unique<Track>(*stream, std::move(*decoder), timeline_, stamps);
+  track = std::make_unique<Track>(*stream, std::move(*decoder), axis_, stamps);
   return {};
 }
 
@@ -195,7 +195,7 @@ void StreamReader::find_origin() {
     const std::int64_t start_us = to_us(stream.start_time, stream.time_base);
     origin = origin ? std::min(*origin, start_us) : start_us;
   }
-  if (origin) timeline_.set_origin(*origin);
+  if (origin) axis_.set_origin(*origin);
 }
 
 core::Result<ReadItem> StreamReader::read() {

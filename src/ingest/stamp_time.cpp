@@ -45,7 +45,7 @@ Stamp StampTime::stamp(std::optional<std::int64_t> ticks, std::int64_t duration_
   const bool told = duration_us > 0 && duration_us <= kDurationUsMax;
   std::optional<std::int64_t> raw;
   if (ticks) raw = to_us(unwrap_.unwrap(*ticks), options_);
-  const std::int64_t expected = begun_ ? expected_us_ : timeline_.end_us_;
+  const std::int64_t expected = begun_ ? expected_us_ : axis_.end_us_;
   std::int64_t us = expected;
   if (raw) {
     out.raw_us = *raw;
@@ -54,7 +54,7 @@ Stamp StampTime::stamp(std::optional<std::int64_t> ticks, std::int64_t duration_
   } else {
     out.restamped = true;
   }
-  if (!begun_ && us < timeline_.start_us_) {
+  if (!begun_ && us < axis_.start_us_) {
     out.before_start = true;
     return out;
   }
@@ -70,8 +70,8 @@ Stamp StampTime::stamp(std::optional<std::int64_t> ticks, std::int64_t duration_
   const std::int64_t duration = told ? duration_us : typical_us_;
   last_us_ = us;
   expected_us_ = us + duration;
-  timeline_.end_us_ = std::max(timeline_.end_us_, expected_us_);
-  epoch_ = begun_ ? std::max(epoch_, timeline_.epoch_at(us)) : timeline_.epoch_at(us);
+  axis_.end_us_ = std::max(axis_.end_us_, expected_us_);
+  epoch_ = begun_ ? std::max(epoch_, axis_.epoch_at(us)) : axis_.epoch_at(us);
   begun_ = true;
   out.time = core::MediaTime::from_us(us, epoch_);
   out.duration = core::MediaDuration::from_us(duration);
@@ -90,19 +90,19 @@ std::int64_t StampTime::place(std::int64_t raw_us, std::int64_t duration_us) {
 }
 
 std::int64_t StampTime::place_first(std::int64_t raw_us) {
-  const std::int64_t now = begun_ ? expected_us_ : timeline_.end_us_;
-  if (!timeline_.offset_us_) timeline_.offset_us_ = now - raw_us;
-  offset_us_ = timeline_.offset_us_;
+  const std::int64_t now = begun_ ? expected_us_ : axis_.end_us_;
+  if (!axis_.offset_us_) axis_.offset_us_ = now - raw_us;
+  offset_us_ = axis_.offset_us_;
   const std::int64_t us = raw_us + *offset_us_;
-  const bool odd = us < timeline_.start_us_ - kBeforeStartUs || us > now + options_.jump_ahead_us;
+  const bool odd = us < axis_.start_us_ - kBeforeStartUs || us > now + options_.jump_ahead_us;
   if (odd) offset_us_ = now - raw_us;
   return raw_us + *offset_us_;
 }
 
 std::int64_t StampTime::place_wild(std::int64_t raw_us, std::int64_t duration_us) {
   // The other kind may have gone through the same jump already.
-  if (timeline_.offset_us_ != offset_us_ && near_expected(raw_us + *timeline_.offset_us_)) {
-    offset_us_ = timeline_.offset_us_;
+  if (axis_.offset_us_ != offset_us_ && near_expected(raw_us + *axis_.offset_us_)) {
+    offset_us_ = axis_.offset_us_;
     agreeing_ = 0;
     return raw_us + *offset_us_;
   }
@@ -112,11 +112,11 @@ std::int64_t StampTime::place_wild(std::int64_t raw_us, std::int64_t duration_us
   agreeing_next_us_ = raw_us + duration_us;
   if (agreeing_ < kJumpFrames) return expected_us_;
   agreeing_ = 0;
-  const std::int64_t begin = std::max(timeline_.end_us_, expected_us_);
+  const std::int64_t begin = std::max(axis_.end_us_, expected_us_);
   offset_us_ = begin - raw_us;
-  timeline_.offset_us_ = offset_us_;
-  timeline_.epoch_us_ = begin;
-  ++timeline_.epoch_;
+  axis_.offset_us_ = offset_us_;
+  axis_.epoch_us_ = begin;
+  ++axis_.epoch_;
   return begin;
 }
 

@@ -38,9 +38,9 @@ class UnwrapTicks {
 };
 
 // What both kinds of one source share: where the media axis stands against the source's own.
-class Timeline {
+class StampAxis {
  public:
-  explicit Timeline(core::MediaTime start)
+  explicit StampAxis(core::MediaTime start)
       : start_us_(start.us()), end_us_(start.us()), epoch_(start.epoch()), epoch_us_(start.us()) {}
 
   bool has_offset() const { return offset_us_.has_value(); }
@@ -72,11 +72,11 @@ struct Stamp {
   bool before_start = false;     // belongs before the media axis begins: drop it
 };
 
-// One per kind. `timeline` must outlive it.
+// One per kind. `axis` must outlive it.
 class StampTime {
  public:
-  StampTime(Timeline& timeline, StampOptions options)
-      : timeline_(timeline), options_(options), unwrap_(options.wrap_bits) {}
+  StampTime(StampAxis& axis, StampOptions options)
+      : axis_(axis), options_(options), unwrap_(options.wrap_bits) {}
 
   // Frames in presentation order. `duration_us` <= 0 = unknown.
   Stamp stamp(std::optional<std::int64_t> ticks, std::int64_t duration_us);
@@ -87,11 +87,11 @@ class StampTime {
   std::int64_t place_wild(std::int64_t raw_us, std::int64_t duration_us);
   bool near_expected(std::int64_t us) const;
 
-  Timeline& timeline_;
+  StampAxis& axis_;
   const StampOptions options_;
   UnwrapTicks unwrap_;
   bool begun_ = false;
-  std::optional<std::int64_t> offset_us_;  // this kind's; follows the timeline's at jumps
+  std::optional<std::int64_t> offset_us_;  // this kind's; taken from the axis at jumps
   std::int64_t last_us_ = 0;               // media time given last ...
   std::int64_t expected_us_ = 0;           // ... and where the next one should be
   std::int64_t typical_us_ = kDurationGuessUs;

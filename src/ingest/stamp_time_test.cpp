@@ -28,17 +28,17 @@ using Times = std::vector<std::int64_t>;
 
 class StampTimeTest : public testing::Test {
  protected:
-  Timeline timeline_{core::MediaTime::from_us(0)};
+  StampAxis axis_{core::MediaTime::from_us(0)};
 };
 
 TEST_F(StampTimeTest, FirstStampBecomesTheStart) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {5'000'000, 5'040'000, 5'080'000})),
             (Times{0, 40'000, 80'000}));
 }
 
 TEST_F(StampTimeTest, StartMayBeLaterAndInAnotherEpoch) {
-  Timeline later(core::MediaTime::from_us(7'000'000, 3));
+  StampAxis later(core::MediaTime::from_us(7'000'000, 3));
   StampTime stamps(later, microseconds());
   const auto stamp = stamps.stamp(123, kFrameUs);
   EXPECT_EQ(stamp.time.us(), 7'000'000);
@@ -46,20 +46,20 @@ TEST_F(StampTimeTest, StartMayBeLaterAndInAnotherEpoch) {
 }
 
 TEST_F(StampTimeTest, OffsetBetweenSoundAndPicturesSurvives) {
-  timeline_.set_origin(-20'000);
-  StampTime pictures(timeline_, microseconds()), sound(timeline_, microseconds());
+  axis_.set_origin(-20'000);
+  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
   EXPECT_EQ(pictures.stamp(100'000, kFrameUs).time.us(), 120'000);
   EXPECT_EQ(sound.stamp(-20'000, 20'000).time.us(), 0);
 }
 
 TEST_F(StampTimeTest, NegativeStampsStartAtZero) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {-80'000, -40'000, 0})), (Times{0, 40'000, 80'000}));
 }
 
 TEST_F(StampTimeTest, BeforeTheStartIsToldNotStamped) {
-  timeline_.set_origin(0);
-  StampTime stamps(timeline_, microseconds());
+  axis_.set_origin(0);
+  StampTime stamps(axis_, microseconds());
   EXPECT_TRUE(stamps.stamp(-40'000, kFrameUs).before_start);
   const auto next = stamps.stamp(0, kFrameUs);
   EXPECT_FALSE(next.before_start);
@@ -67,7 +67,7 @@ TEST_F(StampTimeTest, BeforeTheStartIsToldNotStamped) {
 }
 
 TEST_F(StampTimeTest, MissingStampsFollowTheDuration) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   EXPECT_EQ(stamps.stamp(std::nullopt, kFrameUs).time.us(), 0);
   const auto second = stamps.stamp(std::nullopt, kFrameUs);
   EXPECT_EQ(second.time.us(), 40'000);
@@ -77,20 +77,20 @@ TEST_F(StampTimeTest, MissingStampsFollowTheDuration) {
 }
 
 TEST_F(StampTimeTest, UnknownDurationIsLearned) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   stamps.stamp(0, 0);
   stamps.stamp(100'000, 0);
   EXPECT_EQ(stamps.stamp(std::nullopt, 0).time.us(), 200'000);
 }
 
 TEST_F(StampTimeTest, DuplicateStampsStillRise) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {0, 40'000, 40'000, 80'000})),
             (Times{0, 40'000, 60'000, 80'000}));
 }
 
 TEST_F(StampTimeTest, LoneWildStampIsReplaced) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   const auto out = stamp_all(stamps, {0, 40'000, 3'600'000'000, 120'000, -9'000'000'000, 200'000});
   EXPECT_EQ(times(out), (Times{0, 40'000, 80'000, 120'000, 160'000, 200'000}));
   EXPECT_TRUE(out[2].restamped);
@@ -99,7 +99,7 @@ TEST_F(StampTimeTest, LoneWildStampIsReplaced) {
 }
 
 TEST_F(StampTimeTest, StampBeyondAllRangesIsReplaced) {
-  StampTime stamps(timeline_, {.wrap_bits = 0, .tick_num = 1, .tick_den = 1});
+  StampTime stamps(axis_, {.wrap_bits = 0, .tick_num = 1, .tick_den = 1});
   stamps.stamp(0, 1'000'000);
   EXPECT_EQ(stamps.stamp(INT64_MAX, 1'000'000).time.us(), 1'000'000);
   EXPECT_EQ(stamps.stamp(INT64_MIN, 1'000'000).time.us(), 2'000'000);
@@ -107,7 +107,7 @@ TEST_F(StampTimeTest, StampBeyondAllRangesIsReplaced) {
 }
 
 TEST_F(StampTimeTest, LastingJumpBackIsANewEpochThatGoesOn) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   stamp_all(stamps, {50'000'000, 50'040'000});
   const auto out = stamp_all(stamps, {0, 40'000, 80'000, 120'000});
   EXPECT_EQ(times(out), (Times{80'000, 120'000, 160'000, 200'000}));
@@ -118,7 +118,7 @@ TEST_F(StampTimeTest, LastingJumpBackIsANewEpochThatGoesOn) {
 }
 
 TEST_F(StampTimeTest, LastingJumpAheadIsANewEpochThatGoesOn) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   stamp_all(stamps, {0, 40'000});
   const auto out = stamp_all(stamps, {90'000'000, 90'040'000, 90'080'000, 90'120'000});
   EXPECT_EQ(times(out), (Times{80'000, 120'000, 160'000, 200'000}));
@@ -126,14 +126,14 @@ TEST_F(StampTimeTest, LastingJumpAheadIsANewEpochThatGoesOn) {
 }
 
 TEST_F(StampTimeTest, LongStillInAFileIsNoJump) {
-  StampTime stamps(timeline_, {.jump_ahead_us = kJumpAheadRecordedUs});
+  StampTime stamps(axis_, {.jump_ahead_us = kJumpAheadRecordedUs});
   const auto out = stamp_all(stamps, {0, 40'000, 90'000'000});
   EXPECT_EQ(out[2].time.us(), 90'000'000);
   EXPECT_EQ(out[2].time.epoch(), 0U);
 }
 
 TEST_F(StampTimeTest, GarbageThatNeverAgreesNeverStopsTime) {
-  StampTime stamps(timeline_, microseconds());
+  StampTime stamps(axis_, microseconds());
   std::int64_t last = -1;
   for (int i = 0; i < 1000; ++i) {
     const std::int64_t wild = (i * 7'919'000'003LL) % 1'000'000'000'000LL - 500'000'000'000LL;
@@ -144,8 +144,8 @@ TEST_F(StampTimeTest, GarbageThatNeverAgreesNeverStopsTime) {
 }
 
 TEST_F(StampTimeTest, SoundFollowsThePicturesThroughAJump) {
-  timeline_.set_origin(0);
-  StampTime pictures(timeline_, microseconds()), sound(timeline_, microseconds());
+  axis_.set_origin(0);
+  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
   for (int i = 0; i < 25; ++i) pictures.stamp(i * kFrameUs, kFrameUs);
   for (int i = 0; i < 50; ++i) sound.stamp(i * 20'000, 20'000);
   std::vector<Stamp> seen, heard;
@@ -163,8 +163,8 @@ TEST_F(StampTimeTest, SoundFollowsThePicturesThroughAJump) {
 }
 
 TEST_F(StampTimeTest, SoundWithoutAJumpEntersTheEpochByPosition) {
-  timeline_.set_origin(0);
-  StampTime pictures(timeline_, microseconds()), sound(timeline_, microseconds());
+  axis_.set_origin(0);
+  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
   for (int i = 0; i < 25; ++i) pictures.stamp(i * kFrameUs, kFrameUs);
   sound.stamp(0, 20'000);
   for (int i = 0; i < 5; ++i) pictures.stamp(700'000'000 + i * kFrameUs, kFrameUs);
@@ -179,8 +179,8 @@ TEST_F(StampTimeTest, SoundWithoutAJumpEntersTheEpochByPosition) {
 }
 
 TEST_F(StampTimeTest, SourceWhoseKindsCountFromDifferentPointsStartsTogether) {
-  timeline_.set_origin(0);
-  StampTime pictures(timeline_, microseconds()), sound(timeline_, microseconds());
+  axis_.set_origin(0);
+  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
   EXPECT_EQ(pictures.stamp(0, kFrameUs).time.us(), 0);
   const auto first = sound.stamp(-7'000'000'000, 20'000);
   EXPECT_FALSE(first.before_start);
@@ -196,8 +196,8 @@ class WrapTest : public testing::TestWithParam<Wrap> {};
 // 2^32/90k is 13:15:21.86, 2^33/90k is 26:30:43.72.
 TEST_P(WrapTest, CounterOf90kHzGoesOn) {
   const auto [bits, start] = GetParam();
-  Timeline timeline(core::MediaTime::from_us(0));
-  StampTime stamps(timeline, {.wrap_bits = bits, .tick_num = 1, .tick_den = 90'000});
+  StampAxis axis(core::MediaTime::from_us(0));
+  StampTime stamps(axis, {.wrap_bits = bits, .tick_num = 1, .tick_den = 90'000});
   const std::int64_t mask = (std::int64_t{1} << bits) - 1;
   for (int i = 0; i < 500; ++i) {
     const auto stamp = stamps.stamp((start + i * 3600LL) & mask, kFrameUs);
