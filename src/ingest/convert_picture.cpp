@@ -17,7 +17,7 @@ namespace {
 namespace limits = core::limits;
 
 constexpr int kAspectMax = 8;
-// swscale's vector code may write a little beyond the end of a row.
+// swscale's vector code may write a little beyond the end of a row. A power of two.
 constexpr std::size_t kRowPadding = 64;
 // Height from which untagged video is taken for BT.709, as players do.
 constexpr int kHdHeight = 720;
@@ -34,6 +34,15 @@ bool is_full_range(const AVFrame& frame, const AVPixFmtDescriptor& format) {
     default:
       return frame.color_range == AVCOL_RANGE_JPEG;
   }
+}
+
+// What swscale makes before the picture is turned and laid over the matte. Video goes through
+// planes: with full chroma that is three times as fast as swscale's packed RGB, and equal.
+AVPixelFormat scaled_format(const AVPixFmtDescriptor& format) {
+  // A palette may hold transparent colours.
+  if ((format.flags & (AV_PIX_FMT_FLAG_ALPHA | AV_PIX_FMT_FLAG_PAL)) != 0) return AV_PIX_FMT_RGBA;
+  const bool yuv = format.nb_components == 3 && (format.flags & AV_PIX_FMT_FLAG_RGB) == 0;
+  return yuv ? AV_PIX_FMT_GBRP : AV_PIX_FMT_RGB24;
 }
 
 int matrix_of(const AVFrame& frame) {
@@ -92,8 +101,7 @@ core::Status ConvertPicture::convert(const AVFrame& frame, const PictureShape& s
   if (format == nullptr || (format->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
     return core::error(core::ErrorCode::kUnsupported, "this pixel format cannot be converted");
   }
-  // A palette may hold transparent colours.
-  const bool alpha = (format->flags & (AV_PIX_FMT_FLAG_ALPHA | AV_PIX_FMT_FLAG_PAL)) != 0;
+  const AVPixelFormat scaled = scaled_format(*format);
   PictureShape flat = shape;
   flat.orientation = 1;
   const PictureSize size = upright_size({frame.width, frame.height}, flat);
@@ -102,30 +110,34 @@ core::Status ConvertPicture::convert(const AVFrame& frame, const PictureShape& s
                                .format = frame.format,
                                .out_width = size.width,
                                .out_height = size.height,
-                               .out_format = alpha ? AV_PIX_FMT_RGBA : AV_PIX_FMT_RGB24,
+                               .out_format = scaled,
                                .matrix = matrix_of(frame),
                                .full_range = is_full_range(frame, *format)});
   if (!status) return status;
 
-  const int pixel_bytes = alpha ? 4 : 3;
-  const bool direct = !alpha && shape.orientation == 1 && size.width % 16 == 0;
-  int stride = size.width * pixel_bytes;
-  std::uint8_t* out = to;
-  if (!direct) {
-    stride = static_cast<int>((static_cast<std::size_t>(stride) + kRowPadding) & ~std::size_t{63});
-    scratch_.resize(static_cast<std::size_t>(stride) * static_cast<std::size_t>(size.height) +
-                    kRowPadding);
-    out = scratch_.data();
-  }
-  std::uint8_t* const planes[4] = {out, nullptr, nullptr, nullptr};
-  const int strides[4] = {stride, 0, 0, 0};
+  const int pixel_bytes = scaled == AV_PIX_FMT_RGBA ? 4 : (scaled == AV_PIX_FMT_GBRP ? 1 : 3);
+  const std::size_t row = static_cast<std::size_t>(size.width) * static_cast<unsigned>(pixel_bytes);
+  const std::size_t stride = (row + kRowPadding) & ~(kRowPadding - 1);
+  const std::size_t plane = stride * static_cast<std::size_t>(size.height);
+  scratch_.resize((scaled == AV_PIX_FMT_GBRP ? 3 * plane : plane) + kRowPadding);
+  std::uint8_t* const out = scratch_.data();
+  const bool planar = scaled == AV_PIX_FMT_GBRP;
+  std::uint8_t* const planes[4] = {out, planar ? out + plane : nullptr,
+                                   planar ? out + 2 * plane : nullptr, nullptr};
+  const int step = static_cast<int>(stride);
+  const int strides[4] = {step, planar ? step : 0, planar ? step : 0, 0};
   if (sws_scale(scaler_.get(), frame.data, frame.linesize, 0, frame.height, planes, strides) < 0) {
     return core::error(core::ErrorCode::kInternal, "the picture could not be scaled");
   }
-  if (!direct) {
-    write_upright({out, stride, size.width, size.height, pixel_bytes}, shape.orientation, matte_,
-                  to);
+  RawPicture raw;
+  if (planar) {
+    raw = {planes[2], planes[0], planes[1], nullptr, step, 1};
+  } else {
+    raw = scaled == AV_PIX_FMT_RGBA ? packed_rgba(out, step) : packed_rgb(out, step);
   }
+  raw.width = size.width;
+  raw.height = size.height;
+  write_upright(raw, shape.orientation, matte_, to);
   return {};
 }
 

@@ -52,6 +52,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Format{"a.ts", "-c:v mpeg2video -c:a mp2"},
                     Format{"h264.ts", "-c:v libx264 -bf 3 -c:a aac"},
                     Format{"mjpeg.avi", "-c:v mjpeg -c:a pcm_s16le"},
+                    Format{"yuyv.avi", "-c:v rawvideo -pix_fmt yuyv422 -c:a pcm_s16le"},
+                    Format{"ten.mkv",
+                           "-c:v libx265 -x265-params log-level=none -pix_fmt "
+                           "yuv420p10le -c:a aac"},
                     Format{"a.wmv", "-c:v wmv2 -c:a wmav2"},
                     Format{"a.flv", "-c:v flv -c:a libmp3lame"},
                     Format{"a.ogv", "-c:v libtheora -c:a libvorbis"}));

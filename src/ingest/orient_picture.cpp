@@ -1,7 +1,6 @@
 #include "ingest/orient_picture.h"
 
 #include <cstdlib>
-#include <cstring>
 
 namespace saccade::ingest {
 namespace {
@@ -40,6 +39,19 @@ std::uint8_t blend(unsigned colour, unsigned alpha, unsigned matte) {
   return static_cast<std::uint8_t>((colour * alpha + matte * (255 - alpha) + 127) / 255);
 }
 
+// One row of planes; a loop of its own so that it becomes vector code.
+void interleave(const RawPicture& from, std::ptrdiff_t at, int width, std::uint8_t* to) {
+  const std::uint8_t* __restrict red = from.red + at;
+  const std::uint8_t* __restrict green = from.green + at;
+  const std::uint8_t* __restrict blue = from.blue + at;
+  std::uint8_t* __restrict out = to;
+  for (std::ptrdiff_t x = 0; x < width; ++x) {
+    out[3 * x] = red[x];
+    out[3 * x + 1] = green[x];
+    out[3 * x + 2] = blue[x];
+  }
+}
+
 }  // namespace
 
 int orientation_of_matrix(std::span<const std::int32_t, 9> matrix) {
@@ -55,19 +67,23 @@ int orientation_of_matrix(std::span<const std::int32_t, 9> matrix) {
 
 void write_upright(const RawPicture& from, int orientation, std::uint8_t matte, std::uint8_t* to) {
   const Walk walk = plan_walk(from, orientation);
-  const bool alpha = from.pixel_bytes == 4;
   const std::size_t row_bytes = static_cast<std::size_t>(walk.width) * 3;
   for (int y = 0; y < walk.height; ++y, to += row_bytes) {
-    const std::uint8_t* pixel = from.data + walk.first + y * walk.step_y;
-    if (!alpha && walk.step_x == 3) {
-      std::memcpy(to, pixel, row_bytes);
-      continue;
-    }
-    for (std::size_t x = 0; x < row_bytes; x += 3, pixel += walk.step_x) {
-      const unsigned opaque = alpha ? pixel[3] : 255;
-      to[x] = blend(pixel[0], opaque, matte);
-      to[x + 1] = blend(pixel[1], opaque, matte);
-      to[x + 2] = blend(pixel[2], opaque, matte);
+    std::ptrdiff_t at = walk.first + y * walk.step_y;
+    if (from.alpha != nullptr) {
+      for (std::size_t x = 0; x < row_bytes; x += 3, at += walk.step_x) {
+        to[x] = blend(from.red[at], from.alpha[at], matte);
+        to[x + 1] = blend(from.green[at], from.alpha[at], matte);
+        to[x + 2] = blend(from.blue[at], from.alpha[at], matte);
+      }
+    } else if (walk.step_x == 1) {
+      interleave(from, at, walk.width, to);
+    } else {
+      for (std::size_t x = 0; x < row_bytes; x += 3, at += walk.step_x) {
+        to[x] = from.red[at];
+        to[x + 1] = from.green[at];
+        to[x + 2] = from.blue[at];
+      }
     }
   }
 }

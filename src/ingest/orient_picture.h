@@ -15,12 +15,19 @@ constexpr bool swaps_sides(int orientation) { return orientation >= 5; }
 // the nearest of the eight. Anything degenerate is 1.
 int orientation_of_matrix(std::span<const std::int32_t, 9> matrix);
 
+// Borrowed pixels, packed or planar. `alpha` is straight; null = all opaque.
 struct RawPicture {
-  const std::uint8_t* data = nullptr;
-  std::ptrdiff_t stride_bytes = 0;
+  const std::uint8_t *red = nullptr, *green = nullptr, *blue = nullptr, *alpha = nullptr;
+  std::ptrdiff_t stride_bytes = 0;  // from row to row, of every channel
+  int pixel_bytes = 1;              // from pixel to pixel
   int width = 0, height = 0;
-  int pixel_bytes = 3;  // 3 = RGB, 4 = RGBA with straight alpha
 };
+inline RawPicture packed_rgb(const std::uint8_t* data, std::ptrdiff_t stride_bytes) {
+  return {data, data + 1, data + 2, nullptr, stride_bytes, 3};
+}
+inline RawPicture packed_rgba(const std::uint8_t* data, std::ptrdiff_t stride_bytes) {
+  return {data, data + 1, data + 2, data + 3, stride_bytes, 4};
+}
 
 // Writes packed RGB rows of the upright picture (sides swapped as the orientation demands).
 // `matte` is the grey level behind transparent pixels.

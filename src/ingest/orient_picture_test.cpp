@@ -22,7 +22,12 @@ struct Numbered {
       }
     }
   }
-  RawPicture picture() const { return {bytes.data(), 16, 3, 2, 3}; }
+  RawPicture picture() const {
+    RawPicture raw = packed_rgb(bytes.data(), 16);
+    raw.width = 3;
+    raw.height = 2;
+    return raw;
+  }
 };
 
 std::vector<int> upright(int orientation) {
@@ -65,10 +70,29 @@ TEST(OrientPicture, MatrixNamesTheNearestWay) {
   EXPECT_EQ(way(INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN), 3);
 }
 
+TEST(OrientPicture, PlanesAreInterleavedWhicheverWay) {
+  std::vector<std::uint8_t> planes(3 * 50 * 2);
+  for (std::size_t i = 0; i < planes.size(); ++i) planes[i] = static_cast<std::uint8_t>(i);
+  RawPicture raw{planes.data(), planes.data() + 100, planes.data() + 200, nullptr, 50, 1, 50, 2};
+  std::vector<std::uint8_t> out(300);
+  write_upright(raw, 1, 255, out.data());
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(out[3 * i], planes[i]);
+    ASSERT_EQ(out[3 * i + 1], planes[100 + i]);
+    ASSERT_EQ(out[3 * i + 2], planes[200 + i]);
+  }
+  write_upright(raw, 3, 255, out.data());
+  EXPECT_EQ(out[0], planes[99]);
+  EXPECT_EQ(out[299], planes[200]);
+}
+
 TEST(OrientPicture, TransparencyShowsTheMatte) {
   const std::array<std::uint8_t, 12> rgba = {200, 100, 0, 255, 200, 100, 0, 0, 200, 100, 0, 51};
   std::array<std::uint8_t, 9> out{};
-  write_upright({rgba.data(), 12, 3, 1, 4}, 1, 10, out.data());
+  RawPicture raw = packed_rgba(rgba.data(), 12);
+  raw.width = 3;
+  raw.height = 1;
+  write_upright(raw, 1, 10, out.data());
   EXPECT_EQ(out, (std::array<std::uint8_t, 9>{200, 100, 0, 10, 10, 10, 48, 28, 8}));
 }
 

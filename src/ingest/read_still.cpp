@@ -150,9 +150,10 @@ class WebpReader final : public StillReader {
     }
     std::uint8_t* slot = acquire();
     if (slot == nullptr) return cancelled(options_.name);
-    const int width = webp_->width();
-    write_upright({canvas->rgba, std::ptrdiff_t{4} * width, width, webp_->height(), 4},
-                  orientation_, options_.matte, slot);
+    RawPicture raw = packed_rgba(canvas->rgba, std::ptrdiff_t{4} * webp_->width());
+    raw.width = webp_->width();
+    raw.height = webp_->height();
+    write_upright(raw, orientation_, options_.matte, slot);
     ReadPicture picture;
     picture.slot = slot;
     picture.width = info().width;
