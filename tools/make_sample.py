@@ -41,9 +41,9 @@ SCENES = [
                                               door=False, alarm=True, sign="WARNING HIGH TEMPERATURE"),
          changes=[(39.5, dict(alarm=False, sign="")), (40.5, dict(temp="79.0"))]),
 ]
-SPEECH = [(3.2, "Attention please. Pump two is now running."), (8.6, "This door is for authorised staff only."),
-          (18.6, "Valve four is closed."), (31.0, "Warning. The temperature is too high."),
-          (39.3, "The alarm is over. Thank you.")]
+SPEECH = [(3.2, "Attention please. Pump two is now running."), (8.6, "This door is for authorized staff only."),
+          (18.6, "The main valve has been closed."), (31.0, "Warning. The temperature is too high."),
+          (38.4, "The alarm is over. Thank you.")]
 NOISE = [(23.0, 28.0)]
 QUESTIONS = [(1.0, "Is any alarm lit?", "no."), (35.0, "Is any alarm lit?", "yes, red at the right."),
              (23.5, "What do you see?", "a red circle at the left."), (23.5, "How many shapes are there?", "1"),
@@ -221,7 +221,7 @@ def speak(words):
     """Mono float samples at RATE without silence before and after."""
     with tempfile.TemporaryDirectory() as folder:
         wav = os.path.join(folder, "speech.wav")
-        subprocess.run(["espeak-ng", "-v", "en-us", "-s", "140", "-p", "45", "-w", wav, words], check=True)
+        subprocess.run(["espeak-ng", "-v", "en-us", "-s", "125", "-g", "4", "-p", "45", "-w", wav, words], check=True)
         raw = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", wav, "-ar", str(RATE), "-ac", "1", "-f",
                               "f32le", "-"], check=True, stdout=subprocess.PIPE).stdout
     samples = np.frombuffer(raw, np.float32)

@@ -71,8 +71,19 @@ def text_scores(events, truth):
             "missed": missed, "start_error_frames_max": late_start, "end_error_frames_max": late_end}
 
 
+NUMBERS = dict(zip("0123456789", "zero one two three four five six seven eight nine".split()))
+
+
 def words(text):
-    return re.findall(r"[a-z0-9']+", text.lower())
+    """Lower-case words; a lone digit is its word, since both are right ways to write it down."""
+    return [NUMBERS.get(w, w) for w in re.findall(r"[a-z0-9']+", text.lower())]
+
+
+def nearest(event, planted):
+    """The announcement an utterance overlaps most in time; None when it overlaps none."""
+    shared = [(min(span(event)[1], p["t1"]) - max(event["t0"], p["t0"]), p) for p in planted]
+    most = max(shared, key=lambda pair: pair[0], default=(0, None))
+    return most[1] if most[0] > 0 else None
 
 
 def speech_scores(events, truth):
@@ -81,7 +92,7 @@ def speech_scores(events, truth):
     found, errors, count, starts, missed = 0, 0, 0, [], []
     used = set()
     for planted in truth["speech"]:
-        near = [e for e in finals if e["t0"] < planted["t1"] + 1 and span(e)[1] > planted["t0"] - 1]
+        near = [e for e in finals if nearest(e, truth["speech"]) is planted]
         used |= {id(e) for e in near}
         said, heard = words(planted["text"]), words(" ".join(e["text"] for e in near))
         distance = min(len(said), edit_distance(said, heard))
