@@ -63,6 +63,7 @@ inline std::string describe(const Moment& moment) {
 
 inline std::vector<std::string> describe(const std::vector<Moment>& moments) {
   std::vector<std::string> lines;
+  lines.reserve(moments.size());
   for (const Moment& moment : moments) lines.push_back(describe(moment));
   return lines;
 }

@@ -64,6 +64,7 @@ TEST(BoundedQueue, CloseWakesEveryConsumer) {
   BoundedQueue<int> queue(1);
   std::atomic<int> nothing{0};
   std::vector<std::thread> consumers;
+  consumers.reserve(3);
   for (int n = 0; n < 3; ++n) {
     consumers.emplace_back([&] { nothing += !queue.pop().has_value(); });
   }
