@@ -200,6 +200,7 @@ class WhisperSpeech final : public SpeechModel {
     const float least = no_speech > kNoSpeechMax ? kLogprobMinSilent : kLogprobMin;
     if (logprob_sum / static_cast<double>(tokens.size()) < least) return {};
     std::vector<std::int32_t> ids;
+    ids.reserve(tokens.size());
     for (const HeardToken& token : tokens) ids.push_back(token.id);
     tokens.resize(length_without_loop(ids));
     return tokens;
