@@ -22,7 +22,7 @@ test_packages=(
   gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav   # a real RTSP server
   imagemagick tmux sox                                                    # inputs, terminal tests
-  clang clang-format clang-tidy libclang-rt-14-dev                        # fuzzers, style checks
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev                      # fuzzers, style checks
 )
 
 log() { echo "setup: $*" >&2; }
