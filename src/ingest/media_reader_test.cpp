@@ -20,7 +20,7 @@ struct Format {
   const char* file;
   const char* coding;
 };
-void PrintTo(const Format& format, std::ostream* os) { *os << format.file; }
+std::ostream& operator<<(std::ostream& os, const Format& format) { return os << format.file; }
 
 class VideoFormatTest : public testing::TestWithParam<Format> {};
 

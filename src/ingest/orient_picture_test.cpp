@@ -13,11 +13,10 @@ namespace {
 struct Numbered {
   std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(2 * 16, 99);
   Numbered() {
-    for (int y = 0; y < 2; ++y) {
-      for (int x = 0; x < 3; ++x) {
-        for (int c = 0; c < 3; ++c) {
-          bytes[static_cast<std::size_t>(y * 16 + x * 3 + c)] =
-              static_cast<std::uint8_t>(y * 3 + x + 1);
+    for (std::size_t y = 0; y < 2; ++y) {
+      for (std::size_t x = 0; x < 3; ++x) {
+        for (std::size_t c = 0; c < 3; ++c) {
+          bytes[y * 16 + x * 3 + c] = static_cast<std::uint8_t>(y * 3 + x + 1);
         }
       }
     }

@@ -92,10 +92,10 @@ class StillReader : public MediaReader {
   std::uint8_t* acquire() {
     return interrupted_ ? nullptr : slots_.acquire(info_.width, info_.height);
   }
-
-  const ReaderOptions options_;
+  const ReaderOptions& options() const { return options_; }
 
  private:
+  const ReaderOptions options_;
   PictureSlots& slots_;
   const SourceInfo info_;
   std::atomic<bool> interrupted_{false};
@@ -112,18 +112,18 @@ class SingleReader final : public StillReader {
   core::Result<ReadItem> read() override {
     if (!frame_) return ReadItem(EndOfSource{});
     std::uint8_t* slot = acquire();
-    if (slot == nullptr) return cancelled(options_.name);
-    ConvertPicture convert(options_.matte);
+    if (slot == nullptr) return cancelled(options().name);
+    ConvertPicture convert(options().matte);
     const auto status = convert.convert(*frame_, {.orientation = orientation_}, slot);
     if (!status) {
-      return core::error(status.error().code, options_.name + ": " + status.error().message);
+      return core::error(status.error().code, options().name + ": " + status.error().message);
     }
     frame_.reset();
     ReadPicture picture;
     picture.slot = slot;
     picture.width = info().width;
     picture.height = info().height;
-    picture.time = options_.start;
+    picture.time = options().start;
     return ReadItem(picture);
   }
 
@@ -142,25 +142,25 @@ class WebpReader final : public StillReader {
         orientation_(orientation) {}
 
   core::Result<ReadItem> read() override {
-    const bool all = options_.animation_frames_max > 0 && given_ >= options_.animation_frames_max;
+    const bool all = options().animation_frames_max > 0 && given_ >= options().animation_frames_max;
     const auto canvas = webp_ && !all ? webp_->next() : std::nullopt;
     if (!canvas) {
-      if (given_ == 0) return damaged(options_.name);
+      if (given_ == 0) return damaged(options().name);
       return ReadItem(EndOfSource{});
     }
     std::uint8_t* slot = acquire();
-    if (slot == nullptr) return cancelled(options_.name);
+    if (slot == nullptr) return cancelled(options().name);
     RawPicture raw = packed_rgba(canvas->rgba, std::ptrdiff_t{4} * webp_->width());
     raw.width = webp_->width();
     raw.height = webp_->height();
-    write_upright(raw, orientation_, options_.matte, slot);
+    write_upright(raw, orientation_, options().matte, slot);
     ReadPicture picture;
     picture.slot = slot;
     picture.width = info().width;
     picture.height = info().height;
     // Frames without duration still follow each other.
     const auto start = core::MediaDuration::from_ms(canvas->start_ms);
-    picture.time = std::max(options_.start + start, next_);
+    picture.time = std::max(options().start + start, next_);
     picture.duration = core::MediaDuration::from_ms(canvas->end_ms - canvas->start_ms);
     next_ = picture.time + core::MediaDuration::from_us(1);
     ++given_;

@@ -37,7 +37,7 @@ struct Still {
   const char* save;
   int tolerance;
 };
-void PrintTo(const Still& still, std::ostream* os) { *os << still.file; }
+std::ostream& operator<<(std::ostream& os, const Still& still) { return os << still.file; }
 
 class StillKindTest : public testing::TestWithParam<Still> {};
 

@@ -65,8 +65,8 @@ struct Colours {
   const char* format;
   const char* size;  // untagged video goes by its height
 };
-void PrintTo(const Colours& c, std::ostream* os) {
-  *os << c.matrix << " " << c.range << " " << c.format << " " << c.size;
+std::ostream& operator<<(std::ostream& os, const Colours& c) {
+  return os << c.matrix << " " << c.range << " " << c.format << " " << c.size;
 }
 class ColourTest : public testing::TestWithParam<Colours> {};
 
@@ -386,7 +386,7 @@ struct Header {
   std::uint32_t riff, data;
   bool list, odd;
 };
-void PrintTo(const Header& header, std::ostream* os) { *os << header.name; }
+std::ostream& operator<<(std::ostream& os, const Header& header) { return os << header.name; }
 class WavHeaderTest : public testing::TestWithParam<Header> {};
 
 TEST_P(WavHeaderTest, IsReadToTheEndOfTheData) {

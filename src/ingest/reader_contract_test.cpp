@@ -33,24 +33,24 @@ class FewSlots final : public PictureSlots {
 class ReaderContractTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(folder_.ffmpeg("-f lavfi -i testsrc2=s=64x64:r=10:d=1 -c:v mpeg4 a.mp4"));
-    fd_ = open(folder_.path("a.mp4").c_str(), O_RDONLY | O_CLOEXEC);
-    ASSERT_GE(fd_, 0);
-    options_.fd = fd_;
-    options_.name = "a.mp4";
+    ASSERT_TRUE(folder.ffmpeg("-f lavfi -i testsrc2=s=64x64:r=10:d=1 -c:v mpeg4 a.mp4"));
+    fd = open(folder.path("a.mp4").c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(fd, 0);
+    options.fd = fd;
+    options.name = "a.mp4";
   }
-  void TearDown() override { close(fd_); }
+  void TearDown() override { close(fd); }
 
-  TestFolder folder_;
-  core::SystemClock clock_;
-  ReaderOptions options_ = every_picture();
-  int fd_ = -1;
+  TestFolder folder;
+  core::SystemClock clock;
+  ReaderOptions options = every_picture();
+  int fd = -1;
 };
 
 TEST_F(ReaderContractTest, LiveSourceWithoutASlotLosesThePictureAndSaysSo) {
   FewSlots slots(4);
-  options_.live = true;
-  auto reader = MediaReader::open(options_, slots, clock_);
+  options.live = true;
+  auto reader = MediaReader::open(options, slots, clock);
   ASSERT_TRUE(reader);
   int pictures = 0, losses = 0;
   for (auto item = (*reader)->read(); item; item = (*reader)->read()) {
@@ -68,7 +68,7 @@ TEST_F(ReaderContractTest, LiveSourceWithoutASlotLosesThePictureAndSaysSo) {
 
 TEST_F(ReaderContractTest, RecordedSourceWithoutASlotIsCancelled) {
   FewSlots slots(2);
-  auto reader = MediaReader::open(options_, slots, clock_);
+  auto reader = MediaReader::open(options, slots, clock);
   ASSERT_TRUE(reader);
   EXPECT_TRUE((*reader)->read());
   EXPECT_TRUE((*reader)->read());
@@ -79,8 +79,8 @@ TEST_F(ReaderContractTest, RecordedSourceWithoutASlotIsCancelled) {
 
 TEST_F(ReaderContractTest, StartGivesEpochAndPositionOfTheFirstPicture) {
   FewSlots slots(100);
-  options_.start = core::MediaTime::from_us(5'000'000, 7);
-  auto reader = MediaReader::open(options_, slots, clock_);
+  options.start = core::MediaTime::from_us(5'000'000, 7);
+  auto reader = MediaReader::open(options, slots, clock);
   ASSERT_TRUE(reader);
   const auto item = (*reader)->read();
   ASSERT_TRUE(item);
@@ -90,15 +90,15 @@ TEST_F(ReaderContractTest, StartGivesEpochAndPositionOfTheFirstPicture) {
 }
 
 TEST_F(ReaderContractTest, SameFileCanBeReadAgainThroughTheSameDescriptor) {
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(read_fd(fd_, options_).pictures.size(), 10U);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read_fd(fd, options).pictures.size(), 10U);
 }
 
 TEST_F(ReaderContractTest, InterruptEndsAReadOfASilentPipe) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   // Everything but the end of a transport stream, then silence.
-  ASSERT_TRUE(folder_.ffmpeg("-f lavfi -i testsrc2=s=64x64:r=10:d=1 -c:v mpeg2video a.ts"));
-  const auto bytes = folder_.load("a.ts");
+  ASSERT_TRUE(folder.ffmpeg("-f lavfi -i testsrc2=s=64x64:r=10:d=1 -c:v mpeg2video a.ts"));
+  const auto bytes = folder.load("a.ts");
   std::thread writer([&] {
     EXPECT_EQ(write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   });
@@ -110,8 +110,8 @@ TEST_F(ReaderContractTest, InterruptEndsAReadOfASilentPipe) {
     }
   });
   FewSlots slots(1 << 20);
-  options_.fd = ends[0];
-  auto reader = MediaReader::open(options_, slots, clock_);
+  options.fd = ends[0];
+  auto reader = MediaReader::open(options, slots, clock);
   ASSERT_TRUE(reader) << reader.error().message;
   auto result = std::async(std::launch::async, [&] {
     for (;;) {

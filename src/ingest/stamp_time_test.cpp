@@ -14,12 +14,14 @@ StampOptions microseconds() { return {}; }
 // Stamps `raw` microseconds one after the other.
 std::vector<Stamp> stamp_all(StampTime& stamps, const std::vector<std::int64_t>& raw) {
   std::vector<Stamp> out;
+  out.reserve(raw.size());
   for (const auto us : raw) out.push_back(stamps.stamp(us, kFrameUs));
   return out;
 }
 
 std::vector<std::int64_t> times(const std::vector<Stamp>& stamps) {
   std::vector<std::int64_t> out;
+  out.reserve(stamps.size());
   for (const auto& stamp : stamps) out.push_back(stamp.time.us());
   return out;
 }
@@ -28,11 +30,11 @@ using Times = std::vector<std::int64_t>;
 
 class StampTimeTest : public testing::Test {
  protected:
-  StampAxis axis_{core::MediaTime::from_us(0)};
+  StampAxis axis{core::MediaTime::from_us(0)};
 };
 
 TEST_F(StampTimeTest, FirstStampBecomesTheStart) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {5'000'000, 5'040'000, 5'080'000})),
             (Times{0, 40'000, 80'000}));
 }
@@ -46,20 +48,20 @@ TEST_F(StampTimeTest, StartMayBeLaterAndInAnotherEpoch) {
 }
 
 TEST_F(StampTimeTest, OffsetBetweenSoundAndPicturesSurvives) {
-  axis_.set_origin(-20'000);
-  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
+  axis.set_origin(-20'000);
+  StampTime pictures(axis, microseconds()), sound(axis, microseconds());
   EXPECT_EQ(pictures.stamp(100'000, kFrameUs).time.us(), 120'000);
   EXPECT_EQ(sound.stamp(-20'000, 20'000).time.us(), 0);
 }
 
 TEST_F(StampTimeTest, NegativeStampsStartAtZero) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {-80'000, -40'000, 0})), (Times{0, 40'000, 80'000}));
 }
 
 TEST_F(StampTimeTest, BeforeTheStartIsToldNotStamped) {
-  axis_.set_origin(0);
-  StampTime stamps(axis_, microseconds());
+  axis.set_origin(0);
+  StampTime stamps(axis, microseconds());
   EXPECT_TRUE(stamps.stamp(-40'000, kFrameUs).before_start);
   const auto next = stamps.stamp(0, kFrameUs);
   EXPECT_FALSE(next.before_start);
@@ -67,7 +69,7 @@ TEST_F(StampTimeTest, BeforeTheStartIsToldNotStamped) {
 }
 
 TEST_F(StampTimeTest, MissingStampsFollowTheDuration) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   EXPECT_EQ(stamps.stamp(std::nullopt, kFrameUs).time.us(), 0);
   const auto second = stamps.stamp(std::nullopt, kFrameUs);
   EXPECT_EQ(second.time.us(), 40'000);
@@ -77,20 +79,20 @@ TEST_F(StampTimeTest, MissingStampsFollowTheDuration) {
 }
 
 TEST_F(StampTimeTest, UnknownDurationIsLearned) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   stamps.stamp(0, 0);
   stamps.stamp(100'000, 0);
   EXPECT_EQ(stamps.stamp(std::nullopt, 0).time.us(), 200'000);
 }
 
 TEST_F(StampTimeTest, DuplicateStampsStillRise) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   EXPECT_EQ(times(stamp_all(stamps, {0, 40'000, 40'000, 80'000})),
             (Times{0, 40'000, 60'000, 80'000}));
 }
 
 TEST_F(StampTimeTest, LoneWildStampIsReplaced) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   const auto out = stamp_all(stamps, {0, 40'000, 3'600'000'000, 120'000, -9'000'000'000, 200'000});
   EXPECT_EQ(times(out), (Times{0, 40'000, 80'000, 120'000, 160'000, 200'000}));
   EXPECT_TRUE(out[2].restamped);
@@ -99,7 +101,7 @@ TEST_F(StampTimeTest, LoneWildStampIsReplaced) {
 }
 
 TEST_F(StampTimeTest, StampBeyondAllRangesIsReplaced) {
-  StampTime stamps(axis_, {.wrap_bits = 0, .tick_num = 1, .tick_den = 1});
+  StampTime stamps(axis, {.wrap_bits = 0, .tick_num = 1, .tick_den = 1});
   stamps.stamp(0, 1'000'000);
   EXPECT_EQ(stamps.stamp(INT64_MAX, 1'000'000).time.us(), 1'000'000);
   EXPECT_EQ(stamps.stamp(INT64_MIN, 1'000'000).time.us(), 2'000'000);
@@ -107,7 +109,7 @@ TEST_F(StampTimeTest, StampBeyondAllRangesIsReplaced) {
 }
 
 TEST_F(StampTimeTest, LastingJumpBackIsANewEpochThatGoesOn) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   stamp_all(stamps, {50'000'000, 50'040'000});
   const auto out = stamp_all(stamps, {0, 40'000, 80'000, 120'000});
   EXPECT_EQ(times(out), (Times{80'000, 120'000, 160'000, 200'000}));
@@ -118,7 +120,7 @@ TEST_F(StampTimeTest, LastingJumpBackIsANewEpochThatGoesOn) {
 }
 
 TEST_F(StampTimeTest, LastingJumpAheadIsANewEpochThatGoesOn) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   stamp_all(stamps, {0, 40'000});
   const auto out = stamp_all(stamps, {90'000'000, 90'040'000, 90'080'000, 90'120'000});
   EXPECT_EQ(times(out), (Times{80'000, 120'000, 160'000, 200'000}));
@@ -126,14 +128,14 @@ TEST_F(StampTimeTest, LastingJumpAheadIsANewEpochThatGoesOn) {
 }
 
 TEST_F(StampTimeTest, LongStillInAFileIsNoJump) {
-  StampTime stamps(axis_, {.jump_ahead_us = kJumpAheadRecordedUs});
+  StampTime stamps(axis, {.jump_ahead_us = kJumpAheadRecordedUs});
   const auto out = stamp_all(stamps, {0, 40'000, 90'000'000});
   EXPECT_EQ(out[2].time.us(), 90'000'000);
   EXPECT_EQ(out[2].time.epoch(), 0U);
 }
 
 TEST_F(StampTimeTest, GarbageThatNeverAgreesNeverStopsTime) {
-  StampTime stamps(axis_, microseconds());
+  StampTime stamps(axis, microseconds());
   std::int64_t last = -1;
   for (int i = 0; i < 1000; ++i) {
     const std::int64_t wild = (i * 7'919'000'003LL) % 1'000'000'000'000LL - 500'000'000'000LL;
@@ -144,8 +146,8 @@ TEST_F(StampTimeTest, GarbageThatNeverAgreesNeverStopsTime) {
 }
 
 TEST_F(StampTimeTest, SoundFollowsThePicturesThroughAJump) {
-  axis_.set_origin(0);
-  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
+  axis.set_origin(0);
+  StampTime pictures(axis, microseconds()), sound(axis, microseconds());
   for (int i = 0; i < 25; ++i) pictures.stamp(i * kFrameUs, kFrameUs);
   for (int i = 0; i < 50; ++i) sound.stamp(i * 20'000, 20'000);
   std::vector<Stamp> seen, heard;
@@ -163,8 +165,8 @@ TEST_F(StampTimeTest, SoundFollowsThePicturesThroughAJump) {
 }
 
 TEST_F(StampTimeTest, SoundWithoutAJumpEntersTheEpochByPosition) {
-  axis_.set_origin(0);
-  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
+  axis.set_origin(0);
+  StampTime pictures(axis, microseconds()), sound(axis, microseconds());
   for (int i = 0; i < 25; ++i) pictures.stamp(i * kFrameUs, kFrameUs);
   sound.stamp(0, 20'000);
   for (int i = 0; i < 5; ++i) pictures.stamp(700'000'000 + i * kFrameUs, kFrameUs);
@@ -179,8 +181,8 @@ TEST_F(StampTimeTest, SoundWithoutAJumpEntersTheEpochByPosition) {
 }
 
 TEST_F(StampTimeTest, SourceWhoseKindsCountFromDifferentPointsStartsTogether) {
-  axis_.set_origin(0);
-  StampTime pictures(axis_, microseconds()), sound(axis_, microseconds());
+  axis.set_origin(0);
+  StampTime pictures(axis, microseconds()), sound(axis, microseconds());
   EXPECT_EQ(pictures.stamp(0, kFrameUs).time.us(), 0);
   const auto first = sound.stamp(-7'000'000'000, 20'000);
   EXPECT_FALSE(first.before_start);
