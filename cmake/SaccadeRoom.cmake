@@ -1,6 +1,7 @@
 # saccade_room(NAME SOURCES a.cpp ... [TESTS a_test.cpp ...] [ROOMS core ...] [LIBS targets ...])
 # makes the static library saccade_NAME, visible to users through ROOMS, and one GoogleTest program
-# saccade_NAME_test registered with ctest case by case.
+# saccade_NAME_test registered with ctest case by case. OpenVINO's TBB must be told to open its parts
+# without RTLD_DEEPBIND, or AddressSanitizer stops the program; without a sanitizer it is no matter.
 function(saccade_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
   set(target saccade_${name})
@@ -16,7 +17,8 @@ function(saccade_room name)
                                                  saccade_flags)
     gtest_discover_tests(${target}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
                          DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
-                         ENVIRONMENT "OMP_WAIT_POLICY=passive")
+                         ENVIRONMENT "OMP_WAIT_POLICY=passive"
+                         ENVIRONMENT_MODIFICATION "TBB_ENABLE_SANITIZERS=set:1")
   endif()
 endfunction()
 

@@ -56,6 +56,7 @@ TEST(DecodeCtc, OuterSpacesGoInnerOnesStay) {
 
 TEST(DecodeCtc, ALineIsBoundedInBytes) {
   std::vector<CtcStep> columns;
+  columns.reserve(5000);
   for (int i = 0; i < 5000; ++i) columns.push_back(CtcStep{i % 2 == 0 ? 3 : 1, 0.9F});
   const std::string text = text_of(decode_ctc(columns, kSymbols));
   EXPECT_LE(text.size(), core::limits::kTextLineBytesMax);

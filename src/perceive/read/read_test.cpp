@@ -79,16 +79,16 @@ class ScriptedSense final : public TextSense {
 
 class Reading : public ::testing::Test {
  protected:
-  Reading() : reader_(std::make_unique<ScriptedSense>(screen), kTextConfidenceMin) {
+  Reading() : reader(std::make_unique<ScriptedSense>(screen), kTextConfidenceMin) {
     resize(1280, 720);
   }
 
   void resize(int width, int height) {
     pixels_.width = width, pixels_.height = height;
     pixels_.stride_bytes = static_cast<std::ptrdiff_t>(width) * core::kRgbBytes;
-    pixels_.data = std::shared_ptr<const std::uint8_t>(
-        new std::uint8_t[static_cast<std::size_t>(pixels_.stride_bytes) * height](),
-        std::default_delete<const std::uint8_t[]>());
+    const auto rows = std::make_shared<std::vector<std::uint8_t>>(
+        static_cast<std::size_t>(pixels_.stride_bytes) * static_cast<std::size_t>(height));
+    pixels_.data = std::shared_ptr<const std::uint8_t>(rows, rows->data());
     screen.base = pixels_.data.get();
   }
 
@@ -106,7 +106,7 @@ class Reading : public ::testing::Test {
     ChangeMap change;
     change.regions = std::move(changed);
     change.scene_cut = cut;
-    return reader_.read(frame, change, knobs);
+    return reader.read(frame, change, knobs);
   }
   ReadResult read(int ms, std::vector<core::Rect> changed = {}, bool cut = false) {
     auto result = try_read(at(ms), std::move(changed), cut);
@@ -116,7 +116,7 @@ class Reading : public ::testing::Test {
 
   Screen screen;
   core::Knobs knobs;
-  TextReader reader_;
+  TextReader reader;
 
  private:
   core::Pixels pixels_;
@@ -138,7 +138,7 @@ TEST_F(Reading, AnUnchangedPictureCostsNothingAndExtendsTheTracks) {
   for (int i = 1; i <= 100; ++i) EXPECT_TRUE(read(i * 100).events.empty());
   EXPECT_EQ(screen.detected, detected);
   EXPECT_EQ(screen.recognised, recognised);
-  const auto end = reader_.finish(at(10'100));
+  const auto end = reader.finish(at(10'100));
   ASSERT_EQ(end.events.size(), 1U);
   EXPECT_EQ(end.events[0].first, at(0));
   EXPECT_EQ(end.events[0].last, at(10'100));
@@ -251,7 +251,7 @@ TEST_F(Reading, SoundOrATimelessPictureIsRefused) {
   ingest::Frame frame;
   frame.time = at(0);
   frame.payload = ingest::Sound{};
-  const auto sound = reader_.read(frame, ChangeMap{}, knobs);
+  const auto sound = reader.read(frame, ChangeMap{}, knobs);
   ASSERT_FALSE(sound.ok());
   EXPECT_EQ(sound.error().code, core::ErrorCode::kUsage);
   EXPECT_FALSE(try_read(core::MediaTime::unset(), {}).ok());
@@ -268,10 +268,10 @@ TEST_F(Reading, StillPicturesLeaveTheTracksAlone) {
   const std::vector<std::uint8_t> other(64 * 64 * 3);
   const core::PixelView view{other.data(), 64, 64, 64 * 3};
   screen.base = other.data();
-  const auto lines = reader_.read_still(view);
+  const auto lines = reader.read_still(view);
   ASSERT_TRUE(lines.ok());
   EXPECT_TRUE(lines->empty());
-  EXPECT_TRUE(reader_.read_still(core::PixelView{})->empty());
+  EXPECT_TRUE(reader.read_still(core::PixelView{})->empty());
   EXPECT_EQ(read(100).visible.size(), 1U);
 }
 

@@ -40,10 +40,11 @@ double middles_apart(const core::Rect& a, const core::Rect& b) {
 double fit(const core::Rect& box, const TextVote& vote, const LineReading& line) {
   const core::Rect seen = bounds(line.box);
   const double place = core::overlap(box, seen);
-  const double text = text_similarity(vote.characters(), line.characters);
-  if (place >= kSamePlace && text >= kSameText) return place + text;
+  const bool same_place = place >= kSamePlace;
   const double reach = kMovedHeights * std::min(box.height, seen.height);
-  return text >= 1.0 && middles_apart(box, seen) <= reach ? text + place : 0;
+  if (!same_place && middles_apart(box, seen) > reach) return 0;
+  const double text = text_similarity(vote.characters(), line.characters);
+  return text >= (same_place ? kSameText : 1.0) ? place + text : 0;
 }
 
 }  // namespace

@@ -192,9 +192,11 @@ TEST_F(TextTracking, ALateLookIsDatedBackToTheLastChange) {
 
 TEST_F(TextTracking, IsBounded) {
   std::vector<LineReading> lines;
+  lines.reserve(400);
   for (int i = 0; i < 400; ++i) {
-    lines.push_back(line(std::to_string(i) + "L", static_cast<float>(i % 10) * 120,
-                         static_cast<float>(i / 10) * 40));
+    const int row = i / 10, column = i % 10;
+    lines.push_back(line(std::to_string(i) + "L", static_cast<float>(column) * 120,
+                         static_cast<float>(row) * 40));
   }
   tracker.observe(whole(0, lines));
   EXPECT_EQ(tracker.visible().size(), core::limits::kTextLinesMax);
