@@ -28,8 +28,13 @@ saccade_dep(mtmd INCLUDES ${llama}/tools/mtmd
        ${SACCADE_DEPS}/llama.cpp/vendor/hash/libvendor-hash.a dep_llama)
 saccade_dep(jinja INCLUDES ${llama}/common ${llama}/vendor LIBS ${SACCADE_DEPS}/libsaccade_jinja.a
                                                                dep_ggml)
-saccade_dep(whisper INCLUDES ${SACCADE_DEPS_SRC}/whisper.cpp/include
-  LIBS ${SACCADE_DEPS}/whisper.cpp/src/libwhisper.a dep_ggml)
+# An imported target, not a bare path: CMake then keeps ggml behind it on the link line also where
+# nothing else needs ggml.
+add_library(whisper_archive STATIC IMPORTED GLOBAL)
+set_target_properties(whisper_archive PROPERTIES
+  IMPORTED_LOCATION ${SACCADE_DEPS}/whisper.cpp/src/libwhisper.a
+  INTERFACE_LINK_LIBRARIES dep_ggml)
+saccade_dep(whisper INCLUDES ${SACCADE_DEPS_SRC}/whisper.cpp/include LIBS whisper_archive)
 
 pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale
                   libswresample libavdevice)
