@@ -16,11 +16,11 @@ function(saccade_dep name)
   target_link_libraries(dep_${name} INTERFACE ${DEP_LIBS})
 endfunction()
 
-find_package(OpenMP REQUIRED)
+# ggml was built with GCC's OpenMP: its runtime is needed whatever compiler we use.
 set(llama ${SACCADE_DEPS_SRC}/llama.cpp)
 saccade_dep(ggml INCLUDES ${llama}/ggml/include
   LIBS ${SACCADE_DEPS}/llama.cpp/ggml/src/libggml.a ${SACCADE_DEPS}/llama.cpp/ggml/src/libggml-cpu.a
-       ${SACCADE_DEPS}/llama.cpp/ggml/src/libggml-base.a OpenMP::OpenMP_CXX Threads::Threads
+       ${SACCADE_DEPS}/llama.cpp/ggml/src/libggml-base.a gomp Threads::Threads
        ${CMAKE_DL_LIBS})
 saccade_dep(llama INCLUDES ${llama}/include LIBS ${SACCADE_DEPS}/llama.cpp/src/libllama.a dep_ggml)
 saccade_dep(mtmd INCLUDES ${llama}/tools/mtmd

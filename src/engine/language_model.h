@@ -68,8 +68,10 @@ class LanguageModel {
   // The next token of the running answer. Errors: kExhausted (context full), kNumeric (NaN logits).
   virtual core::Result<StepResult> step() = 0;
 
-  // Natural-log probabilities of each candidate's first token right after `start`, normalised over
-  // the candidates. Used for yes/no alerts. Errors: kUsage (no candidates).
+  // Natural-log probabilities that the answer begins with each candidate, right after `start`,
+  // normalised over the candidates; longer ones count up to a limit, so candidates with the same
+  // first token are told apart. Used for yes/no alerts. Errors: kUsage (no candidates, or too
+  // late), kNumeric, kUnsupported (a model that cannot take back what it read).
   virtual core::Result<std::vector<float>> score_first(
       const std::vector<std::string>& candidates) = 0;
 };

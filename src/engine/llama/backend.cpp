@@ -21,7 +21,7 @@ std::mutex log_mutex;
 std::string last_complaint;  // guarded by log_mutex
 
 void keep_complaint(ggml_log_level level, const char* text, void* /*user*/) {
-  if (text == nullptr || (level != GGML_LOG_LEVEL_ERROR && level != GGML_LOG_LEVEL_WARN)) return;
+  if (text == nullptr || level != GGML_LOG_LEVEL_ERROR) return;
   std::string line(text, std::char_traits<char>::length(text));
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';

@@ -12,7 +12,7 @@ namespace saccade::engine::llama {
 // or F16C, which the build needs.
 core::Status start_backend();
 
-// The last warning or error line since the last call, or "".
+// The last error line since the last call, or "".
 std::string take_last_complaint();
 
 }  // namespace saccade::engine::llama

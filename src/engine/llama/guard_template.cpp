@@ -12,12 +12,12 @@
 namespace saccade::engine::llama {
 namespace {
 
-constexpr std::int64_t kLiteralMax = 1024;
+constexpr std::int64_t kFactorMax = 1024;
 
 bool small_literal(const jinja::token& token) {
   return token.t == jinja::token::numeric_literal && token.value.size() <= 4 &&
          token.value.find('.') == std::string::npos && std::stol(token.value) > 0 &&
-         std::stol(token.value) <= kLiteralMax;
+         std::stol(token.value) <= kFactorMax;
 }
 
 bool opens_block(const std::string& word) {
@@ -29,11 +29,6 @@ bool opens_block(const std::string& word) {
 std::string refuse_call(const std::vector<jinja::token>& tokens, std::size_t i) {
   const auto& token = tokens[i];
   const auto at = [&](std::size_t k) { return k < tokens.size() ? &tokens[k] : nullptr; };
-  if (token.t == jinja::token::multiplicative_binary_operator && token.value == "*") {
-    const bool literal = (i > 0 && small_literal(tokens[i - 1])) ||
-                         (at(i + 1) != nullptr && small_literal(*at(i + 1)));
-    return literal ? "" : "repeats by something that is no number up to 1024";
-  }
   if (token.t != jinja::token::identifier) return "";
   if (token.value != "divisibleby" && token.value != "indent") return "";
   const auto* open = at(i + 1);
@@ -66,6 +61,20 @@ struct StepGuard final : jinja::statement {
     return jinja::mk_val<jinja::value_undefined>();
   }
   std::shared_ptr<TemplateBudget> budget;
+};
+
+// One side of a `*`: a text repeated more often than this is refused.
+struct FactorGuard final : jinja::expression {
+  explicit FactorGuard(jinja::statement_ptr i) : inner(std::move(i)) {}
+  std::string type() const override { return "FactorGuard"; }
+  jinja::value execute_impl(jinja::context& context) const override {
+    jinja::value out = inner->execute(context);
+    if (jinja::is_val<jinja::value_int>(out) && out->as_int() > kFactorMax) {
+      throw std::runtime_error("the template multiplies by more than 1024");
+    }
+    return out;
+  }
+  jinja::statement_ptr inner;
 };
 
 struct SizeGuard final : jinja::expression {
@@ -174,6 +183,10 @@ class Guard {
     } else if (auto* binary = dynamic_cast<jinja::binary_expression*>(&node)) {
       operand(binary->left);
       operand(binary->right);
+      if (binary->op.value == "*") {
+        binary->left = std::make_unique<FactorGuard>(std::move(binary->left));
+        binary->right = std::make_unique<FactorGuard>(std::move(binary->right));
+      }
     } else if (auto* filter = dynamic_cast<jinja::filter_expression*>(&node)) {
       operand(filter->operand);
       inside(*filter->filter);
