@@ -1,5 +1,8 @@
 #include "doctor.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +33,14 @@ std::string megabytes(std::uint64_t bytes) {
   return text;
 }
 
+#if defined(__x86_64__)
+// Not every compiler's __builtin_cpu_supports knows this name.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 Check check_processor() {
   Check check{"processor", true, "", "", true};
   std::string missing;
@@ -39,7 +50,7 @@ Check check_processor() {
       {"avx2", __builtin_cpu_supports("avx2") != 0},
       {"fma", __builtin_cpu_supports("fma") != 0},
       {"bmi2", __builtin_cpu_supports("bmi2") != 0},
-      {"f16c", __builtin_cpu_supports("f16c") != 0},
+      {"f16c", has_f16c()},
   }};
   for (const auto& [name, there] : features) {
     (there ? check.detail : missing) += std::string(" ") + name;

@@ -81,6 +81,35 @@ std::string_view type_needed(const SettingInfo& info) {
   return "a number";
 }
 
+// The line of the first non-ASCII character outside strings and comments; 0 when there is none.
+// TOML has no place for one, and toml++ 3.3 runs into undefined behaviour on some of them (U+02B3).
+std::size_t stray_character_line(std::string_view text) {
+  std::size_t line = 1;
+  std::string_view quote;  // of the string we are in; "#" in a comment
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const std::string_view rest = text.substr(at);
+    if (c == '\n') ++line;
+    if (quote.empty()) {
+      if (static_cast<unsigned char>(c) >= 0x80) return line;
+      if (c == '#') quote = "#";
+      if (c == '"') quote = rest.starts_with("\"\"\"") ? "\"\"\"" : "\"";
+      if (c == '\'') quote = rest.starts_with("'''") ? "'''" : "'";
+      at += quote.size() > 1 ? 2 : 0;
+    } else if (c == '\n' && quote.size() == 1) {
+      quote = {};
+    } else if (c == '\\' && quote.front() == '"') {
+      // What is escaped ends nothing; an escaped line end is seen on the next turn.
+      if (at + 1 < text.size() && text[at + 1] != '\n') ++at;
+    } else if (quote != "#" && rest.starts_with(quote)) {
+      at += quote.size() - 1;
+      quote = {};
+    }
+  }
+  return 0;
+}
+
 core::Status apply_file(const std::string& path, bool must_exist, LoadedSettings& loaded) {
   std::error_code why;
   const bool there = std::filesystem::exists(path, why);
@@ -152,6 +181,11 @@ core::Status apply_toml(std::string_view text, const std::string& path, LoadedSe
     return core::error(ErrorCode::kUsage,
                        path + " has more than " + std::to_string(kConfigBytesMax) + " bytes",
                        "`saccade config sample` shows what belongs into it");
+  }
+  if (const std::size_t line = stray_character_line(text); line > 0) {
+    return core::error(ErrorCode::kUsage,
+                       path + ":" + std::to_string(line) + ": a letter that is not plain ASCII",
+                       "put texts in \"quotes\"");
   }
   const toml::parse_result parsed = toml::parse(text, path);
   if (parsed.failed()) {

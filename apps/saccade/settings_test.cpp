@@ -77,6 +77,20 @@ TEST(Settings, BrokenTomlNamesTheLine) {
   refused(std::string(kConfigBytesMax + 1, '#'));
 }
 
+// toml++ 3.3 runs into undefined behaviour on U+02B3 where it looks for blanks; found by fuzzing.
+TEST(Settings, StrayLettersAreRefusedAndQuotedOnesAreNot) {
+  EXPECT_NE(refused("\nfps = \u02B3").message.find("saccade.toml:2"), std::string::npos);
+  refused("\u02B3");
+  refused("model = \"a\\\"\" \u02B3");
+  const Settings s = load(
+                         "\xEF\xBB\xBF# \u02B3\nmodel = \"\u02B3\\\"\u02B3\" # \u02B3\n"
+                         "out = \'\u02B3\\\'\nprompt = [\"\"\"\u02B3\n\"\u02B3\"\"\"]\n")
+                         .settings;
+  EXPECT_EQ(s.model, "\u02B3\"\u02B3");
+  EXPECT_EQ(s.out, "\u02B3\\");
+  EXPECT_EQ(s.prompt.at(0), "\u02B3\n\"\u02B3");
+}
+
 TEST(Settings, FlagBeatsEnvironmentBeatsFile) {
   const FolderForTest folder;
   const std::string file = folder.write("saccade.toml", "fps = 1\nslo_ms = 1\nthreads = 1\n");

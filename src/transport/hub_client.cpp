@@ -13,6 +13,7 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::int64_t kBackoffUs = 500'000, kLockPollUs = 200'000;
+constexpr int kListAttemptsMax = 3;  // a person is waiting, and nothing has come yet
 constexpr const char* kRevision = "main";
 
 // Path parts go into a URL: everything but unreserved characters is escaped.
@@ -98,7 +99,7 @@ core::Result<HubListing> HubClient::list(const HubModel& model,
     const auto status = fetch(request);
     const bool again =
         status ? worth_another_try(*status) : status.error().code == ErrorCode::kSourceUnreachable;
-    if (again && tries < kHubAttemptsMax) {
+    if (again && tries < kListAttemptsMax) {
       clock_.sleep_us(kBackoffUs << (tries - 1));
       continue;
     }
