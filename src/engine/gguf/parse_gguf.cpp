@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 namespace saccade::engine::gguf {
@@ -236,6 +235,9 @@ Extent read_tensor(Cursor& in, Header& header) {
   const auto type = in.read<std::uint32_t>("tensor type");
   extent.offset = in.read<std::uint64_t>("tensor offset");
   if (in.ok()) measure(in, dims, type, extent, header);
+  if (in.ok() && !header.shapes.emplace(extent.name, std::move(dims)).second) {
+    in.fail("tensor '" + extent.name + "' appears twice");
+  }
   return extent;
 }
 
@@ -296,12 +298,8 @@ void read_header(Cursor& in, Header& header, std::uint64_t file_bytes) {
     }
   }
   std::vector<Extent> extents;
-  std::set<std::string> names;
   for (std::uint64_t i = 0; i < header.tensors && in.ok(); ++i) {
     extents.push_back(read_tensor(in, header));
-    if (in.ok() && !names.insert(extents.back().name).second) {
-      in.fail("tensor '" + extents.back().name + "' appears twice");
-    }
   }
   if (in.ok()) check_extents(in, extents, alignment, file_bytes);
 }

@@ -57,6 +57,7 @@ struct Value {
 struct Header {
   std::uint32_t version = 0;
   std::map<std::string, Value, std::less<>> values;
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes;  // fastest first
   std::uint64_t tensors = 0;
   std::uint64_t parameters = 0;    // tensor elements in all
   std::uint64_t header_bytes = 0;  // up to and with the last tensor record

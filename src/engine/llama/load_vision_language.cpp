@@ -74,6 +74,12 @@ core::Result<gguf::OpenedHeader> open_mmproj(const std::string& path) {
   return file;
 }
 
+core::Error foreign_mmproj(const std::string& text, const std::string& mmproj,
+                           const std::string& why) {
+  return unusable(mmproj + " belongs to another model than " + text + ": " + why,
+                  "use the mmproj that was published with the text model");
+}
+
 core::Result<ModelPtr> load_text(const LoadOptions& options) {
   Progress progress{&options.progress, 0, options.mmproj_path.empty() ? 1.0F : kTextShare, false};
   auto params = llama_model_default_params();
@@ -107,11 +113,25 @@ core::Result<MtmdPtr> load_mmproj(const LoadOptions& options, const llama_model*
   if (progress.cancelled) return core::error(core::ErrorCode::kCancelled, "loading was stopped");
   const std::string complaint = take_last_complaint();
   if (complaint.find("mismatch") != std::string::npos) {
-    return unusable(mmproj_name + " belongs to another model than " + text_name + ": " + complaint,
-                    "use the mmproj that was published with the text model");
+    return foreign_mmproj(text_name, mmproj_name, complaint);
   }
   return unusable(options.mmproj_path + ": " + complaint,
                   "use an mmproj file made for this version of llama.cpp");
+}
+
+// Found out before anything is loaded where the family says it plainly; mtmd checks the others.
+core::Status check_widths(const LoadOptions& options, const gguf::OpenedHeader& text,
+                          const gguf::OpenedHeader& mmproj) {
+  if (mmproj.header.text("clip.projector_type") != "idefics3") return {};
+  const auto last = mmproj.header.shapes.find("mm.model.fc.weight");
+  const auto width =
+      text.header.number(text.header.text("general.architecture") + ".embedding_length");
+  if (last == mmproj.header.shapes.end() || last->second.size() != 2 || !width) return {};
+  if (static_cast<double>(last->second[1]) == *width) return {};
+  return foreign_mmproj(name_file(options.model_path, text), name_file(options.mmproj_path, mmproj),
+                        "visual tokens are " + std::to_string(last->second[1]) +
+                            " wide, the text model takes " +
+                            std::to_string(static_cast<long long>(*width)));
 }
 
 core::Result<int> thread_count(int wanted) {
@@ -138,6 +158,7 @@ core::Result<VisionLanguage> load_vision_language(const LoadOptions& options) {
   if (!options.mmproj_path.empty()) {
     auto opened = llama::open_mmproj(options.mmproj_path);
     if (!opened) return opened.error();
+    if (auto status = llama::check_widths(options, *text, *opened); !status) return status.error();
     mmproj = std::move(*opened);
   }
   auto model = llama::load_text(options);
