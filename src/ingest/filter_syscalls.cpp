@@ -57,12 +57,13 @@ constexpr scmp_arg_cmp equal(unsigned argument, scmp_datum_t value) {
 constexpr scmp_datum_t kOpenChanges = O_CREAT | O_TRUNC | O_APPEND | __O_TMPFILE;
 constexpr scmp_datum_t kOpenWrites = O_ACCMODE | kOpenChanges;
 
-// Descriptors it already has.
-constexpr auto kDescriptorCalls = std::to_array<int>(
-    {SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(lseek),
-     SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(dup),
-     SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(poll),
-     SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6)});
+// Descriptors it already has, and pipes to itself (sanitizers probe memory with one).
+constexpr auto kDescriptorCalls =
+    std::to_array<int>({SCMP_SYS(read),   SCMP_SYS(readv),    SCMP_SYS(pread64), SCMP_SYS(preadv),
+                        SCMP_SYS(lseek),  SCMP_SYS(write),    SCMP_SYS(writev),  SCMP_SYS(close),
+                        SCMP_SYS(fstat),  SCMP_SYS(dup),      SCMP_SYS(sendmsg), SCMP_SYS(recvmsg),
+                        SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(poll),    SCMP_SYS(ppoll),
+                        SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(pipe),    SCMP_SYS(pipe2)});
 
 // Memory that is not executable; mapping itself is in allow_memory.
 constexpr auto kMemoryCalls =
@@ -132,8 +133,7 @@ constexpr auto kNetworkCalls = std::to_array<int>(
     {SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
      SCMP_SYS(setsockopt), SCMP_SYS(getsockopt), SCMP_SYS(shutdown), SCMP_SYS(sendmmsg),
      SCMP_SYS(recvmmsg), SCMP_SYS(epoll_create), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
-     SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2), SCMP_SYS(pipe),
-     SCMP_SYS(pipe2)});
+     SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2)});
 
 void allow_network(Filter& filter) {
   for (const int family : {AF_INET, AF_INET6, AF_NETLINK}) {

@@ -23,6 +23,7 @@ using core::ErrorCode;
 constexpr unsigned kProbeBytesMax = 8U << 20;
 // Live sources say what they are quickly or not at all.
 constexpr std::int64_t kLiveProbeBytes = 1 << 20;
+constexpr int kLiveFpsProbe = 2;  // pictures; FFmpeg's own 20 would cost seconds at a low rate
 constexpr std::int64_t kLiveAnalyzeUs = 1'500'000;
 
 class Options {
@@ -200,6 +201,7 @@ core::Result<FormatHandle> open_network(const ReaderOptions& options, ReadDeadli
   if (format == nullptr) return out_of_memory();
   if (options.live) {
     format->probesize = kLiveProbeBytes;
+    format->fps_probe_size = kLiveFpsProbe;
     format->max_analyze_duration = kLiveAnalyzeUs;
   }
   Options settings;

@@ -4,9 +4,9 @@ set(SOURCE_SOURCES
   run_worker.cpp sandbox.cpp shared_slots.cpp source_process.cpp spawn_worker.cpp timeline.cpp
   watchdog.cpp worker_protocol.cpp worker_slots.cpp)
 set(SOURCE_TESTS
-  source_test_support.cpp backoff_test.cpp pass_packet_test.cpp lying_worker_test.cpp pace_test.cpp redact_url_test.cpp
-  resolve_input_test.cpp sandbox_test.cpp source_live_test.cpp source_process_test.cpp
-  timeline_test.cpp watchdog_test.cpp)
+  source_test_support.cpp backoff_test.cpp lying_worker_test.cpp pace_test.cpp pass_packet_test.cpp
+  redact_url_test.cpp resolve_input_test.cpp sandbox_test.cpp source_live_test.cpp
+  source_process_test.cpp timeline_test.cpp watchdog_test.cpp)
 
 # Programs that stand for the worker in tests: the real one without the rest of saccade, one that
 # lies, and one that tries what the sandbox forbids.

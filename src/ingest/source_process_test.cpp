@@ -104,7 +104,7 @@ TEST(SourceProcess, AKilledWorkerIsReplacedAndNothingIsGivenTwice) {
   EXPECT_NEAR(static_cast<double>(run.sounds.size()), 200, 4);
   EXPECT_TRUE(run.well_formed());
   ASSERT_EQ(run.state_list(), (std::vector{SourceState::kConnecting, SourceState::kUp}));
-  EXPECT_NE(run.states[0].reason.find("signal 11"), std::string::npos);
+  EXPECT_NE(run.states[0].reason.find("the decoder crashed on it"), std::string::npos);
 }
 
 TEST(SourceProcess, AnInputThatKillsTwoWorkersIsQuarantined) {
@@ -166,23 +166,24 @@ TEST(SourceProcess, RealtimeDeliversNoFrameEarly) {
   options.realtime = true;
   auto source = open_source(options);
   ASSERT_TRUE(source);
-  std::optional<std::int64_t> lead;  // media time minus clock, at the first frame
-  SourceRun run;
-  std::size_t checked = 0;
-  run_source(*source, run, {.until = [&](const SourceRun& r) {
-    const std::size_t frames = r.pictures.size() + r.sounds.size();
-    if (frames == checked) return false;
-    checked = frames;
-    const Frame& last =
-        r.pictures.empty() || (!r.sounds.empty() && r.sounds.back().time > r.pictures.back().time)
-            ? r.sounds.back()
-            : r.pictures.back();
-    const std::int64_t ahead = last.time.us() - test_clock().now().us;
-    if (!lead) lead = ahead;
-    EXPECT_LE(ahead, *lead);
-    return last.time.us() > 1'500'000;
-  }});
-  EXPECT_GT(checked, 60u);
+  std::optional<std::int64_t> tie_us;  // clock minus media time of the first frame
+  std::size_t frames = 0;
+  for (std::int64_t media_us = 0; media_us < 1'500'000;) {
+    auto item = source->next(std::chrono::milliseconds(50));
+    if (!item) {
+      ASSERT_EQ(item.error().code, ErrorCode::kTimeout) << item.error().message;
+      continue;
+    }
+    const auto* frame = std::get_if<Frame>(&*item);
+    if (frame == nullptr) continue;
+    ++frames;
+    media_us = frame->time.us();
+    EXPECT_LE(frame->captured, test_clock().now());
+    const std::int64_t due_us = frame->captured.us - media_us;
+    if (!tie_us) tie_us = due_us;
+    EXPECT_GE(due_us, *tie_us);
+  }
+  EXPECT_GT(frames, 60u);
 }
 
 TEST(SourceProcess, ALoopIsANewEpochThatFollowsOn) {
