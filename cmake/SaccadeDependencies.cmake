@@ -47,10 +47,13 @@ saccade_dep(ffmpeg LIBS PkgConfig::FFMPEG PkgConfig::WEBP)
 saccade_dep(seccomp LIBS PkgConfig::SECCOMP)
 saccade_dep(crypto LIBS PkgConfig::CRYPTO)
 saccade_dep(curl LIBS PkgConfig::CURL PkgConfig::CRYPTO)
-saccade_dep(opencv INCLUDES /usr/include/opencv4 LIBS opencv_imgproc opencv_core)
 
 # The wheel's folder is known through the project's own Python environment.
 file(GLOB openvino_cmake ${CMAKE_SOURCE_DIR}/build/venv/lib/python3*/site-packages/openvino/cmake)
 set(OpenVINO_DIR ${openvino_cmake} CACHE PATH "OpenVINO's CMake package")
 find_package(OpenVINO REQUIRED COMPONENTS Runtime)
 saccade_dep(openvino LIBS openvino::runtime)
+# Debian's OpenCV and the wheel's OpenVINO both want a libtbb.so.12 and get the one named first: it
+# must be the wheel's, or OpenVINO runs on Debian's older one.
+saccade_dep(opencv INCLUDES /usr/include/opencv4 LIBS dep_openvino opencv_imgproc opencv_core)
+target_link_options(dep_opencv INTERFACE ${OpenVINO_DIR}/../libs/libtbb.so.12)

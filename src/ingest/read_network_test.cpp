@@ -82,7 +82,7 @@ ReadRun read_when_up(const std::string& url, const ReaderOptions& options, std::
   for (int i = 0; i < 50; ++i) {
     run = read_url(url, options, pictures);
     if (!run.error || run.error->code != ErrorCode::kSourceUnreachable) return run;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    core::SystemClock().sleep_us(200'000);
   }
   return run;
 }
@@ -92,9 +92,11 @@ import sys, gi
 gi.require_version('Gst', '1.0'); gi.require_version('GstRtspServer', '1.0')
 from gi.repository import Gst, GstRtspServer, GLib
 Gst.init(None)
-server = GstRtspServer.RTSPServer(); server.set_service(sys.argv[1]); server.set_address('127.0.0.1')
+server = GstRtspServer.RTSPServer()
+server.set_service(sys.argv[1]); server.set_address('127.0.0.1')
 factory = GstRtspServer.RTSPMediaFactory()
-factory.set_launch('( videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=25/1 ! '
+factory.set_launch('( videotestsrc is-live=true '
+  '! video/x-raw,width=160,height=120,framerate=25/1 ! '
   'x264enc tune=zerolatency key-int-max=12 ! rtph264pay name=pay0 pt=96 config-interval=1 '
   'audiotestsrc is-live=true ! audioconvert ! alawenc ! rtppcmapay name=pay1 pt=8 )')
 factory.set_shared(True)

@@ -1,12 +1,12 @@
 #include "ingest/reader_test_support.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 
 #include "core/limits.h"
@@ -78,7 +78,7 @@ TestFolder::~TestFolder() {
 bool TestFolder::run(const std::string& line) const {
   const std::string whole = "cd '" + path_ + "' && ( " + line + " ) > tool.log 2>&1";
   if (std::system(whole.c_str()) == 0) return true;
-  std::cerr << line << "\n" << std::ifstream(path("tool.log")).rdbuf() << "\n";
+  ADD_FAILURE() << line << "\n" << std::ifstream(path("tool.log")).rdbuf();
   return false;
 }
 

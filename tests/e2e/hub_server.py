@@ -43,7 +43,8 @@ def listing(repo):
     siblings = [{"rfilename": "README.md", "size": 10, "blobId": "0" * 40}]
     for name, data in FILES.items():
         sha = hashlib.sha256(data).hexdigest()
-        siblings.append({"rfilename": name, "size": len(data), "lfs": {"sha256": sha, "size": len(data), "pointerSize": 130}})
+        siblings.append({"rfilename": name, "size": len(data),
+                         "lfs": {"sha256": sha, "size": len(data), "pointerSize": 130}})
     if repo == "acme/evil-GGUF":
         siblings.append({"rfilename": "../../evil-Q4_K_M.gguf", "lfs": {"sha256": "0" * 64, "size": 5}})
     return json.dumps({"id": repo, "sha": COMMIT, "siblings": siblings}).encode()
