@@ -1,7 +1,4 @@
 // Files, environment and flags on top of each other.
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -11,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "read_toml.h"
 #include "settings.h"
 
 namespace saccade::app {
@@ -32,42 +30,19 @@ core::Error unknown(const std::string& what, std::string_view name,
                                    : "did you mean " + close + "?");
 }
 
-// A TOML value as the text set_value takes; nothing when its type does not fit the setting.
-std::optional<std::string> scalar_text(const toml::node& node, const SettingInfo& info) {
-  const bool text_field = std::holds_alternative<std::string Settings::*>(info.field) ||
-                          std::holds_alternative<std::vector<std::string> Settings::*>(info.field);
-  const bool bool_field = std::holds_alternative<bool Settings::*>(info.field);
-  if (node.is_string() && text_field) return node.ref<std::string>();
-  if (node.is_boolean() && bool_field) return node.ref<bool>() ? "true" : "false";
-  if (text_field || bool_field) return std::nullopt;
-  if (node.is_integer()) return std::to_string(node.ref<std::int64_t>());
-  if (node.is_floating_point()) {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
-    out.precision(17);
-    out << node.ref<double>();
-    return out.str();
-  }
-  return std::nullopt;
-}
-
-std::optional<std::vector<std::string>> value_texts(const toml::node& node,
+// The texts set_value takes; nothing when their type does not fit the setting.
+std::optional<std::vector<std::string>> value_texts(const TomlEntry& entry,
                                                     const SettingInfo& info) {
+  using Kind = TomlScalar::Kind;
+  const bool list = std::holds_alternative<std::vector<std::string> Settings::*>(info.field);
+  const bool text = list || std::holds_alternative<std::string Settings::*>(info.field);
+  const bool on_off = std::holds_alternative<bool Settings::*>(info.field);
+  const Kind wanted = text ? Kind::kText : on_off ? Kind::kBool : Kind::kNumber;
+  if (entry.list && !list) return std::nullopt;
   std::vector<std::string> out;
-  const toml::array* list = node.as_array();
-  if (list == nullptr) {
-    auto text = scalar_text(node, info);
-    if (!text) return std::nullopt;
-    out.push_back(std::move(*text));
-    return out;
-  }
-  if (!std::holds_alternative<std::vector<std::string> Settings::*>(info.field)) {
-    return std::nullopt;
-  }
-  for (const toml::node& item : *list) {
-    auto text = scalar_text(item, info);
-    if (!text) return std::nullopt;
-    out.push_back(std::move(*text));
+  for (const TomlScalar& value : entry.values) {
+    if (value.kind != wanted) return std::nullopt;
+    out.push_back(value.text);
   }
   return out;
 }
@@ -79,35 +54,6 @@ std::string_view type_needed(const SettingInfo& info) {
     return "a list of \"texts\"";
   }
   return "a number";
-}
-
-// The line of the first non-ASCII character outside strings and comments; 0 when there is none.
-// TOML has no place for one, and toml++ 3.3 runs into undefined behaviour on some of them (U+02B3).
-std::size_t stray_character_line(std::string_view text) {
-  std::size_t line = 1;
-  std::string_view quote;  // of the string we are in; "#" in a comment
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const std::string_view rest = text.substr(at);
-    if (c == '\n') ++line;
-    if (quote.empty()) {
-      if (static_cast<unsigned char>(c) >= 0x80) return line;
-      if (c == '#') quote = "#";
-      if (c == '"') quote = rest.starts_with("\"\"\"") ? "\"\"\"" : "\"";
-      if (c == '\'') quote = rest.starts_with("'''") ? "'''" : "'";
-      at += quote.size() > 1 ? 2 : 0;
-    } else if (c == '\n' && quote.size() == 1) {
-      quote = {};
-    } else if (c == '\\' && quote.front() == '"') {
-      // What is escaped ends nothing; an escaped line end is seen on the next turn.
-      if (at + 1 < text.size() && text[at + 1] != '\n') ++at;
-    } else if (quote != "#" && rest.starts_with(quote)) {
-      at += quote.size() - 1;
-      quote = {};
-    }
-  }
-  return 0;
 }
 
 core::Status apply_file(const std::string& path, bool must_exist, LoadedSettings& loaded) {
@@ -182,29 +128,19 @@ core::Status apply_toml(std::string_view text, const std::string& path, LoadedSe
                        path + " has more than " + std::to_string(kConfigBytesMax) + " bytes",
                        "`saccade config sample` shows what belongs into it");
   }
-  if (const std::size_t line = stray_character_line(text); line > 0) {
-    return core::error(ErrorCode::kUsage,
-                       path + ":" + std::to_string(line) + ": a letter that is not plain ASCII",
-                       "put texts in \"quotes\"");
-  }
-  const toml::parse_result parsed = toml::parse(text, path);
-  if (parsed.failed()) {
-    return core::error(ErrorCode::kUsage,
-                       path + ":" + std::to_string(parsed.error().source().begin.line) + ": " +
-                           std::string(parsed.error().description()),
-                       "settings are lines like: fps = 5");
-  }
+  const auto entries = read_toml(text, path);
+  if (!entries) return entries.error();
   std::vector<std::string> names;
   for (const SettingInfo& info : settings_table()) names.emplace_back(info.name);
-  for (const auto& [key, node] : parsed.table()) {
-    const std::string name(key.str());
-    const std::string place = path + ":" + std::to_string(key.source().begin.line);
+  for (const TomlEntry& entry : *entries) {
+    const std::string& name = entry.key;
+    const std::string place = path + ":" + std::to_string(entry.line);
     const SettingInfo* info = find_setting(name);
     if (info == nullptr) {
       return unknown(place + ": there is no setting '" + name.substr(0, kNameBytesMax) + "'", name,
                      names);
     }
-    const auto values = value_texts(node, *info);
+    const auto values = value_texts(entry, *info);
     if (!values) {
       return core::error(ErrorCode::kUsage,
                          place + ": " + name + " needs " + std::string(type_needed(*info)),

@@ -77,18 +77,71 @@ TEST(Settings, BrokenTomlNamesTheLine) {
   refused(std::string(kConfigBytesMax + 1, '#'));
 }
 
-// toml++ 3.3 runs into undefined behaviour on U+02B3 where it looks for blanks; found by fuzzing.
+// Found by fuzzing: these took a TOML library down.
 TEST(Settings, StrayLettersAreRefusedAndQuotedOnesAreNot) {
   EXPECT_NE(refused("\nfps = \u02B3").message.find("saccade.toml:2"), std::string::npos);
   refused("\u02B3");
+  refused("[{A");
+  refused("fps = [[[[}");
+  refused("fps = 2\x01?\"\u00DC");
+  refused("model = \"\\\u02B3\"");
+  refused("model = \"\xFF\"");
   refused("model = \"a\\\"\" \u02B3");
   const Settings s = load(
-                         "\xEF\xBB\xBF# \u02B3\nmodel = \"\u02B3\\\"\u02B3\" # \u02B3\n"
-                         "out = \'\u02B3\\\'\nprompt = [\"\"\"\u02B3\n\"\u02B3\"\"\"]\n")
+                         "\xEF\xBB\xBF# \u02B3\nmodel = \"\\\\\u02B3\\\"\u02B3\" # \u02B3\n"
+                         "out = 'x\\'\nprompt = [\"\"\"\u02B3\n\"\u02B3\"\"\"]\n")
                          .settings;
-  EXPECT_EQ(s.model, "\u02B3\"\u02B3");
-  EXPECT_EQ(s.out, "\u02B3\\");
+  EXPECT_EQ(s.model, "\\\u02B3\"\u02B3");
+  EXPECT_EQ(s.out, "x\\");
   EXPECT_EQ(s.prompt.at(0), "\u02B3\n\"\u02B3");
+}
+
+TEST(Settings, TextsNumbersAndListsAreThoseOfToml) {
+  const Settings s =
+      load(
+          "\"fps\" = +1_0.5e0 # ten\nmodel='C:\\x'\r\nout = \"\"\"\n a\\\n   b\"\"\"\"\"\n"
+          "audio = \"\\u00e9\\U0001F600\\t\"\nprompt = [ # two\n 'a', \n\n '''b'c''' ,\n]\n"
+          "seed = 1_000\n")
+          .settings;
+  EXPECT_EQ(s.fps, 10.5);
+  EXPECT_EQ(s.model, "C:\\x");
+  EXPECT_EQ(s.out, " ab\"\"");
+  EXPECT_EQ(s.audio, "é😀\t");
+  EXPECT_EQ(s.prompt, (std::vector<std::string>{"a", "b'c"}));
+  EXPECT_EQ(s.seed, 1000);
+  for (const char* bad : {"fps",
+                          "fps =",
+                          "= 1",
+                          "fps = 1 2",
+                          "fps = 01",
+                          "fps = 1_",
+                          "fps = _1",
+                          "fps = .5",
+                          "fps = 5.",
+                          "fps = 0x10",
+                          "fps = 1__0",
+                          "fps = +-1",
+                          "fps = 1\nfps = 2",
+                          "fps.x = 1",
+                          "model = \"a",
+                          "model = \"a\nb\"",
+                          "model = 'a",
+                          "model = \"\\q\"",
+                          "model = \"\\uD800\"",
+                          "model = \"\\u12\"",
+                          "model = \"\"\"a",
+                          "model = \"\x01\"",
+                          "prompt = [\"a\" \"b\"]",
+                          "prompt = [\"a\"",
+                          "prompt = [,]",
+                          "# \x01",
+                          "model = bare",
+                          "\"\"\"fps\"\"\" = 1",
+                          "model = \"\"\"a\"\"\"\"\"\"",
+                          "model = {a = 1}",
+                          "fps = 5 \x07"}) {
+    EXPECT_EQ(refused(bad).code, core::ErrorCode::kUsage) << bad;
+  }
 }
 
 TEST(Settings, FlagBeatsEnvironmentBeatsFile) {
