@@ -26,6 +26,6 @@ test: ## every test; ends with "N passed, N failed"
 	@build/venv/bin/python tools/run_tests.py
 
 style: ## formatting, borders, size budgets, clang-tidy
-	@build/venv/bin/python tools/tidy.py
+	@build/venv/bin/python tools/tidy.py && build/venv/bin/python tools/run_tests.py tidy
 
 .PHONY: help setup build sample watch test style
