@@ -118,7 +118,7 @@ ModelPlaces model_places(const Environment& environment, const std::string& exec
 core::Result<ModelPaths> find_models(const Settings& settings, const ModelPlaces& places) {
   ModelPaths out;
   if (core::Status s = resolve_model(settings, places, out); !s.ok()) return s.error();
-  for (core::Status s : {
+  for (const core::Status& s : {
            resolve(settings.speech_model, "--speech-model", kSpeechName, places, out.speech),
            resolve(settings.vad_model, "--vad-model", kVoiceName, places, out.vad),
            resolve(settings.ocr_det, "--ocr-det", kTextDetectorName, places, out.ocr_det),

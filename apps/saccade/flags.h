@@ -6,7 +6,7 @@
 #include "core/result.h"
 #include "settings.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
 class ParseError;
 }  // namespace CLI

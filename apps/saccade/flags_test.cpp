@@ -11,49 +11,49 @@ namespace {
 
 class FlagsTest : public ::testing::Test {
  protected:
-  FlagsTest() : app_("watches and listens", "saccade") {
-    app_.require_subcommand(1);
-    CLI::App* watch = app_.add_subcommand("watch", "Say what a source shows; it's live");
-    watch->add_option("source", source_, "File or address");
+  FlagsTest() : app("watches and listens", "saccade") {
+    app.require_subcommand(1);
+    CLI::App* watch = app.add_subcommand("watch", "Say what a source shows; it's live");
+    watch->add_option("source", source, "File or address");
     add_setting_flags(*watch,
                       {SettingGroup::kSource, SettingGroup::kQuestions, SettingGroup::kPace,
                        SettingGroup::kModels, SettingGroup::kOutput},
-                      values_);
-    app_.add_subcommand("doctor", "Tell what works here");
-    app_.add_subcommand("decode-worker", "hidden")->group("");
+                      values);
+    app.add_subcommand("doctor", "Tell what works here");
+    app.add_subcommand("decode-worker", "hidden")->group("");
   }
   core::Error refused(const std::string& line) {
     try {
-      app_.parse(line);
+      app.parse(line);
     } catch (const CLI::ParseError& error) {
-      return explain_parse_error(error, app_);
+      return explain_parse_error(error, app);
     }
     ADD_FAILURE() << line << " was taken";
     return {};
   }
 
-  CLI::App app_;
-  FlagValues values_;
-  std::string source_;
+  CLI::App app;
+  FlagValues values;
+  std::string source;
 };
 
 TEST_F(FlagsTest, ValuesAreTakenAsTheyStand) {
-  app_.parse(
+  app.parse(
       "watch clip.mp4 --fps -3 --prompt 'what is it?' --prompt where --json --no-loop "
       "--config my.toml --senses see,hear");
-  EXPECT_EQ(source_, "clip.mp4");
-  EXPECT_EQ(values_.given.at("fps"), std::vector<std::string>{"-3"});
-  EXPECT_EQ(values_.given.at("prompt"), (std::vector<std::string>{"what is it?", "where"}));
-  EXPECT_EQ(values_.given.at("json"), std::vector<std::string>{"true"});
-  EXPECT_EQ(values_.given.at("loop"), std::vector<std::string>{"false"});
-  EXPECT_EQ(values_.given.at("senses"), std::vector<std::string>{"see,hear"});
-  EXPECT_EQ(values_.config, "my.toml");
-  EXPECT_EQ(values_.given.size(), 5U);
+  EXPECT_EQ(source, "clip.mp4");
+  EXPECT_EQ(values.given.at("fps"), std::vector<std::string>{"-3"});
+  EXPECT_EQ(values.given.at("prompt"), (std::vector<std::string>{"what is it?", "where"}));
+  EXPECT_EQ(values.given.at("json"), std::vector<std::string>{"true"});
+  EXPECT_EQ(values.given.at("loop"), std::vector<std::string>{"false"});
+  EXPECT_EQ(values.given.at("senses"), std::vector<std::string>{"see,hear"});
+  EXPECT_EQ(values.config, "my.toml");
+  EXPECT_EQ(values.given.size(), 5U);
 }
 
 TEST_F(FlagsTest, AListFlagDoesNotSwallowTheSource) {
-  app_.parse("watch --prompt x clip.mp4");
-  EXPECT_EQ(source_, "clip.mp4");
+  app.parse("watch --prompt x clip.mp4");
+  EXPECT_EQ(source, "clip.mp4");
 }
 
 TEST_F(FlagsTest, MistakesNameTheNearestFlag) {
@@ -68,7 +68,7 @@ TEST_F(FlagsTest, MistakesNameTheNearestFlag) {
 }
 
 TEST_F(FlagsTest, HelpShowsRangesAndHidesTheNegations) {
-  const std::string help = app_.get_subcommand("watch")->help();
+  const std::string help = app.get_subcommand("watch")->help();
   EXPECT_NE(help.find("--fps"), std::string::npos);
   EXPECT_NE(help.find("0..240 pictures per second"), std::string::npos);
   EXPECT_EQ(help.find("--no-json"), std::string::npos);
@@ -76,19 +76,19 @@ TEST_F(FlagsTest, HelpShowsRangesAndHidesTheNegations) {
 
 TEST_F(FlagsTest, CompletionKnowsCommandsAndFlags) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const auto script = completion_script(app_, shell);
+    const auto script = completion_script(app, shell);
     ASSERT_TRUE(script.ok());
     EXPECT_NE(script->find("watch"), std::string::npos) << shell;
     EXPECT_NE(script->find("slo-ms"), std::string::npos) << shell;
     EXPECT_EQ(script->find("decode-worker"), std::string::npos) << shell;
     EXPECT_EQ(script->find("no-json"), std::string::npos) << shell;
   }
-  EXPECT_FALSE(completion_script(app_, "tcsh").ok());
+  EXPECT_FALSE(completion_script(app, "tcsh").ok());
 }
 
 // What a user gets after pressing Tab, asked of the shell itself.
 TEST_F(FlagsTest, BashCompletes) {
-  const auto script = completion_script(app_, "bash");
+  const auto script = completion_script(app, "bash");
   const std::string command =
       "bash -c '" +
       [&] {

@@ -94,12 +94,12 @@ std::string facts_of(const Event& event) {
   return out;
 }
 
-std::string padded_left(std::string text, int columns) {
+std::string padded_left(const std::string& text, int columns) {
   const int missing = columns - display_width(text);
   return missing > 0 ? std::string(static_cast<std::size_t>(missing), ' ') + text : text;
 }
 
-std::string padded_right(std::string text, int columns) {
+std::string padded_right(const std::string& text, int columns) {
   const int missing = columns - display_width(text);
   return missing > 0 ? text + std::string(static_cast<std::size_t>(missing), ' ') : text;
 }

@@ -42,22 +42,22 @@ class ViewTest : public ::testing::Test {
       LiveView view(footer, style);
       for (const Event& event : events) view.on_event(event);
     }
-    err_ = err.str();
+    shown_err = err.str();
     return out.str();
   }
-  const TerminalStyle pipe_{};
-  const TerminalStyle tty_{true, true, 60};
-  std::string err_;
+  const TerminalStyle pipe{};
+  const TerminalStyle tty{true, true, 60};
+  std::string shown_err;
 };
 
 TEST_F(ViewTest, APipeGetsOnePlainLinePerEvent) {
   EXPECT_EQ(
       show({caption("A red lamp and a long text that would never fit into eighty columns "
                     "of an old terminal.")},
-           pipe_),
+           pipe),
       "  0:12.48  see      A red lamp and a long text that would never fit into eighty columns "
       "of an old terminal.  93 % · 84 ms\n");
-  EXPECT_EQ(err_, "");
+  EXPECT_EQ(shown_err, "");
 }
 
 TEST_F(ViewTest, ATerminalGetsWrappedLinesInItsWidth) {
@@ -73,7 +73,7 @@ TEST_F(ViewTest, ATerminalGetsWrappedLinesInItsWidth) {
 TEST_F(ViewTest, TheEndOfASpanIsNoNews) {
   Event end = caption("A lamp.");
   end.t1 = at_ms(20'000);
-  EXPECT_EQ(show({caption("A lamp."), end}, pipe_), show({caption("A lamp.")}, pipe_));
+  EXPECT_EQ(show({caption("A lamp."), end}, pipe), show({caption("A lamp.")}, pipe));
 }
 
 TEST_F(ViewTest, ATextIsShownWhenItAppearsAndWhenItIsReadBetter) {
@@ -86,7 +86,7 @@ TEST_F(ViewTest, ATextIsShownWhenItAppearsAndWhenItIsReadBetter) {
   better.text = "PUMP 3";
   Event gone = better;
   gone.final = true;
-  const std::string out = show({text, better, gone}, pipe_);
+  const std::string out = show({text, better, gone}, pipe);
   EXPECT_NE(out.find("PUNP 3"), std::string::npos);
   EXPECT_EQ(out.find("PUMP 3"), out.rfind("PUMP 3"));
 }
@@ -94,26 +94,26 @@ TEST_F(ViewTest, ATextIsShownWhenItAppearsAndWhenItIsReadBetter) {
 TEST_F(ViewTest, TentativeSpeechIsRewrittenInPlaceOnATerminalOnly) {
   const std::vector<Event> events = {speech("attention", false), speech("attention valve", false),
                                      speech("Attention, valve four.", true)};
-  const std::string out = show(events, tty_);
+  const std::string out = show(events, tty);
   EXPECT_EQ(out.find("attention valve"), std::string::npos);
   EXPECT_NE(out.find("“Attention, valve four.”"), std::string::npos);
-  EXPECT_NE(err_.find("attention valve"), std::string::npos);
-  EXPECT_NE(err_.find("\r\x1B[J"), std::string::npos);
-  EXPECT_EQ(show({events[0]}, pipe_), "");
-  EXPECT_EQ(err_, "");
+  EXPECT_NE(shown_err.find("attention valve"), std::string::npos);
+  EXPECT_NE(shown_err.find("\r\x1B[J"), std::string::npos);
+  EXPECT_EQ(show({events[0]}, pipe), "");
+  EXPECT_EQ(shown_err, "");
 }
 
 TEST_F(ViewTest, TentativeSpeechKeepsItsNewestWords) {
-  show({speech(std::string(40, 'x') + " " + std::string(20, 'y') + " newest", false)}, tty_);
-  EXPECT_NE(err_.find("newest…"), std::string::npos);
-  EXPECT_EQ(err_.find("xx"), std::string::npos);
+  show({speech(std::string(40, 'x') + " " + std::string(20, 'y') + " newest", false)}, tty);
+  EXPECT_NE(shown_err.find("newest…"), std::string::npos);
+  EXPECT_EQ(shown_err.find("xx"), std::string::npos);
 }
 
 TEST_F(ViewTest, HostileTextCannotSteerTheTerminal) {
   Event event = caption("red\x1B[2J\x1B]0;owned\x07 lamp\nsecond");
   event.prompt = "p\x1B[31m";
   event.kind = EventKind::kAnswer;
-  const std::string out = show({event}, pipe_);
+  const std::string out = show({event}, pipe);
   EXPECT_EQ(out.find('\x1B'), std::string::npos);
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1);
   EXPECT_NE(out.find("p: red lamp second"), std::string::npos);
@@ -132,7 +132,7 @@ TEST_F(ViewTest, AlertsDropsAndStatesSayWhatTheyAre) {
   failed.kind = EventKind::kStatus;
   failed.reason = "failed";
   failed.text = "no route";
-  const std::string out = show({alert, drop, failed}, pipe_);
+  const std::string out = show({alert, drop, failed}, pipe);
   EXPECT_NE(out.find("ALERT    Is there a fire?"), std::string::npos);
   EXPECT_NE(out.find("3 frames not served: busy"), std::string::npos);
   EXPECT_NE(out.find("failed   no route"), std::string::npos);
@@ -142,10 +142,10 @@ TEST_F(ViewTest, TheSummaryGoesToStderr) {
   Event stats;
   stats.kind = EventKind::kStats;
   stats.numbers = {{"frames_seen", 10}, {"dropped_busy", 0}, {"frame_age_p50_ms", 84.25}};
-  EXPECT_EQ(show({stats}, pipe_), "");
-  EXPECT_NE(err_.find("frames seen"), std::string::npos);
-  EXPECT_NE(err_.find("84.2 ms"), std::string::npos);
-  EXPECT_EQ(err_.find("dropped"), std::string::npos);
+  EXPECT_EQ(show({stats}, pipe), "");
+  EXPECT_NE(shown_err.find("frames seen"), std::string::npos);
+  EXPECT_NE(shown_err.find("84.2 ms"), std::string::npos);
+  EXPECT_EQ(shown_err.find("dropped"), std::string::npos);
 }
 
 TEST_F(ViewTest, ClockIsReadable) {

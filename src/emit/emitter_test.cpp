@@ -14,31 +14,31 @@ struct Collected final : EventSink {
 
 class EmitterTest : public ::testing::Test {
  protected:
-  EmitterTest() { clock_.advance_us(1'000'000); }
+  EmitterTest() { clock.advance_us(1'000'000); }
 
   Emitter& emitter(EmitterOptions options = {}) {
-    if (!emitter_) {
-      auto made = Emitter::create(std::move(options), sink_, clock_);
+    if (!made_emitter) {
+      auto made = Emitter::create(std::move(options), sink, clock);
       EXPECT_TRUE(made.ok());
-      emitter_ = std::move(made).value();
+      made_emitter = std::move(made).value();
     }
-    return *emitter_;
+    return *made_emitter;
   }
   attend::Focus focus(double seconds, std::string prompt = "caption") {
     attend::Focus f;
     f.prompt.id = std::move(prompt);
     f.time = core::MediaTime::from_us(static_cast<std::int64_t>(seconds * 1e6));
-    f.captured = clock_.now();
+    f.captured = clock.now();
     return f;
   }
   void answer(double seconds, const std::string& text, std::string prompt = "caption") {
-    ASSERT_TRUE(emitter().begin_answer(++next_, focus(seconds, std::move(prompt))).ok());
+    ASSERT_TRUE(emitter().begin_answer(++next_answer, focus(seconds, std::move(prompt))).ok());
     EXPECT_TRUE(emitter().on_token(token(text)));
     EXPECT_FALSE(emitter().on_token(last()));
   }
   decode::Token token(std::string bytes, float logprob = 0) {
     decode::Token t;
-    t.answer = next_;
+    t.answer = next_answer;
     t.bytes = std::move(bytes);
     t.logprob = logprob;
     return t;
@@ -55,22 +55,22 @@ class EmitterTest : public ::testing::Test {
     return p;
   }
 
-  core::ManualClock clock_;
-  Collected sink_;
-  std::uint64_t next_ = 0;
-  std::unique_ptr<Emitter> emitter_;
+  core::ManualClock clock;
+  Collected sink;
+  std::uint64_t next_answer = 0;
+  std::unique_ptr<Emitter> made_emitter;
 };
 
 TEST_F(EmitterTest, AnAnswerIsOneEventWithAgeAndConfidence) {
   attend::Focus f = focus(12.48);
   f.ledger[telemetry::Stage::kSee] = 31;
-  ASSERT_TRUE(emitter({.stream = "door"}).begin_answer(++next_, f).ok());
-  clock_.advance_us(84'000);
+  ASSERT_TRUE(emitter({.stream = "door"}).begin_answer(++next_answer, f).ok());
+  clock.advance_us(84'000);
   EXPECT_TRUE(emitter().on_token(token(" A red\xF0\x9F", std::log(0.5F))));
   EXPECT_TRUE(emitter().on_token(token("\x94\xB4 lamp ", std::log(0.5F))));
   EXPECT_FALSE(emitter().on_token(last()));
-  ASSERT_EQ(sink_.events.size(), 1U);
-  const Event& event = sink_.events[0];
+  ASSERT_EQ(sink.events.size(), 1U);
+  const Event& event = sink.events[0];
   EXPECT_EQ(event.kind, EventKind::kCaption);
   EXPECT_EQ(event.stream, "door");
   EXPECT_EQ(event.seq, 1U);
@@ -87,80 +87,80 @@ TEST_F(EmitterTest, UnchangedMomentsOnlyExtendTheSpan) {
   answer(1, "A lamp.");
   emitter().on_percept(percept(2, true));
   emitter().on_percept(percept(3, true));
-  EXPECT_EQ(sink_.events.size(), 1U);
+  EXPECT_EQ(sink.events.size(), 1U);
   answer(4, "A door.");
-  ASSERT_EQ(sink_.events.size(), 3U);
-  EXPECT_EQ(sink_.events[1].id, sink_.events[0].id);
-  EXPECT_EQ(sink_.events[1].text, "A lamp.");
-  EXPECT_DOUBLE_EQ(sink_.events[1].t0.seconds(), 1);
-  EXPECT_DOUBLE_EQ(sink_.events[1].t1.seconds(), 3);
-  EXPECT_EQ(sink_.events[2].text, "A door.");
-  EXPECT_NE(sink_.events[2].id, sink_.events[0].id);
+  ASSERT_EQ(sink.events.size(), 3U);
+  EXPECT_EQ(sink.events[1].id, sink.events[0].id);
+  EXPECT_EQ(sink.events[1].text, "A lamp.");
+  EXPECT_DOUBLE_EQ(sink.events[1].t0.seconds(), 1);
+  EXPECT_DOUBLE_EQ(sink.events[1].t1.seconds(), 3);
+  EXPECT_EQ(sink.events[2].text, "A door.");
+  EXPECT_NE(sink.events[2].id, sink.events[0].id);
 }
 
 TEST_F(EmitterTest, EqualAnswersInARowAreOneSpan) {
   answer(1, "A lamp.");
   answer(2, "A lamp.");
   answer(3, "A lamp.");
-  EXPECT_EQ(sink_.events.size(), 1U);
+  EXPECT_EQ(sink.events.size(), 1U);
   emitter().finish();
-  ASSERT_EQ(sink_.events.size(), 2U);
-  EXPECT_DOUBLE_EQ(sink_.events[1].t1.seconds(), 3);
+  ASSERT_EQ(sink.events.size(), 2U);
+  EXPECT_DOUBLE_EQ(sink.events[1].t1.seconds(), 3);
 }
 
 TEST_F(EmitterTest, EqualAnswersStaySeparateWhenAskedFor) {
   emitter({.merge_same = false});
   answer(1, "A lamp.");
   answer(2, "A lamp.");
-  EXPECT_EQ(sink_.events.size(), 2U);
+  EXPECT_EQ(sink.events.size(), 2U);
 }
 
 TEST_F(EmitterTest, AShortSpanIsNotToldTwice) {
   answer(1, "A lamp.");
   emitter().finish();
-  EXPECT_EQ(sink_.events.size(), 1U);
+  EXPECT_EQ(sink.events.size(), 1U);
 }
 
 TEST_F(EmitterTest, PromptsHaveTheirOwnSpans) {
   answer(1, "Yes.", "door");
   answer(1, "A lamp.");
   answer(2, "Yes.", "door");
-  EXPECT_EQ(sink_.events.size(), 2U);
-  EXPECT_EQ(sink_.events[0].kind, EventKind::kAnswer);
-  EXPECT_EQ(sink_.events[0].prompt, "door");
+  EXPECT_EQ(sink.events.size(), 2U);
+  EXPECT_EQ(sink.events[0].kind, EventKind::kAnswer);
+  EXPECT_EQ(sink.events[0].prompt, "door");
 }
 
 TEST_F(EmitterTest, StopStringsEndAnAnswerEarly) {
   emitter({.stops = {"###"}});
-  ASSERT_TRUE(emitter().begin_answer(++next_, focus(1)).ok());
+  ASSERT_TRUE(emitter().begin_answer(++next_answer, focus(1)).ok());
   EXPECT_TRUE(emitter().on_token(token("done #")));
   EXPECT_FALSE(emitter().on_token(token("## not this")));
   EXPECT_FALSE(emitter().on_token(token("late token")));
-  ASSERT_EQ(sink_.events.size(), 1U);
-  EXPECT_EQ(sink_.events[0].text, "done");
+  ASSERT_EQ(sink.events.size(), 1U);
+  EXPECT_EQ(sink.events[0].text, "done");
 }
 
 TEST_F(EmitterTest, PartialsGrowUnderOneId) {
   emitter({.partials = true});
   answer(1, "One two");
-  ASSERT_EQ(sink_.events.size(), 2U);
-  EXPECT_FALSE(sink_.events[0].final);
-  EXPECT_TRUE(sink_.events[1].final);
-  EXPECT_EQ(sink_.events[0].id, sink_.events[1].id);
+  ASSERT_EQ(sink.events.size(), 2U);
+  EXPECT_FALSE(sink.events[0].final);
+  EXPECT_TRUE(sink.events[1].final);
+  EXPECT_EQ(sink.events[0].id, sink.events[1].id);
 }
 
 TEST_F(EmitterTest, AFailedAnswerIsAStatusAndACancelledOneIsNothing) {
-  ASSERT_TRUE(emitter().begin_answer(++next_, focus(1)).ok());
+  ASSERT_TRUE(emitter().begin_answer(++next_answer, focus(1)).ok());
   decode::Token failed = last(decode::FinishReason::kError);
   failed.error = "not a number";
   emitter().on_token(failed);
-  ASSERT_EQ(sink_.events.size(), 1U);
-  EXPECT_EQ(sink_.events[0].kind, EventKind::kStatus);
-  EXPECT_EQ(sink_.events[0].reason, "answer failed: not a number");
-  ASSERT_TRUE(emitter().begin_answer(++next_, focus(2)).ok());
+  ASSERT_EQ(sink.events.size(), 1U);
+  EXPECT_EQ(sink.events[0].kind, EventKind::kStatus);
+  EXPECT_EQ(sink.events[0].reason, "answer failed: not a number");
+  ASSERT_TRUE(emitter().begin_answer(++next_answer, focus(2)).ok());
   emitter().on_token(token("half"));
   emitter().on_token(last(decode::FinishReason::kCancelled));
-  EXPECT_EQ(sink_.events.size(), 1U);
+  EXPECT_EQ(sink.events.size(), 1U);
 }
 
 TEST_F(EmitterTest, RunningAnswersAreBounded) {
@@ -172,7 +172,7 @@ TEST_F(EmitterTest, RunningAnswersAreBounded) {
 
 TEST_F(EmitterTest, OneOffQuestionsDoNotPileUp) {
   for (int i = 0; i < 500; ++i) answer(i, "x", "ask-" + std::to_string(i));
-  EXPECT_EQ(sink_.events.size(), 500U);
+  EXPECT_EQ(sink.events.size(), 500U);
 }
 
 TEST_F(EmitterTest, AnAlertIsToldWhenItTurns) {
@@ -182,15 +182,15 @@ TEST_F(EmitterTest, AnAlertIsToldWhenItTurns) {
   emitter().on_verdict(f, {.yes = false, .probability = 0.1F});
   f.time = core::MediaTime::from_us(2'000'000);
   emitter().on_verdict(f, {.yes = false, .probability = 0.2F});
-  EXPECT_EQ(sink_.events.size(), 1U);
-  EXPECT_NEAR(sink_.events[0].confidence.value(), 0.9, 1e-6);
+  EXPECT_EQ(sink.events.size(), 1U);
+  EXPECT_NEAR(sink.events[0].confidence.value(), 0.9, 1e-6);
   f.time = core::MediaTime::from_us(3'000'000);
   emitter().on_verdict(f, {.yes = true, .probability = 0.8F});
-  ASSERT_EQ(sink_.events.size(), 3U);
-  EXPECT_EQ(sink_.events[1].yes, false);
-  EXPECT_DOUBLE_EQ(sink_.events[1].t1.seconds(), 2);
-  EXPECT_EQ(sink_.events[2].yes, true);
-  EXPECT_EQ(sink_.events[2].text, "Is there a fire?");
+  ASSERT_EQ(sink.events.size(), 3U);
+  EXPECT_EQ(sink.events[1].yes, false);
+  EXPECT_DOUBLE_EQ(sink.events[1].t1.seconds(), 2);
+  EXPECT_EQ(sink.events[2].yes, true);
+  EXPECT_EQ(sink.events[2].text, "Is there a fire?");
 }
 
 TEST_F(EmitterTest, TextAndSpeechCarryTheirPlaceAndWords) {
@@ -210,37 +210,37 @@ TEST_F(EmitterTest, TextAndSpeechCarryTheirPlaceAndWords) {
   utterance.words = {{" Valve", track.first, track.last, 0.8F}, {" open.", track.last, {}, 1.0F}};
   p.speech.push_back(utterance);
   emitter().on_percept(p);
-  ASSERT_EQ(sink_.events.size(), 3U);
-  EXPECT_EQ(sink_.events[0].kind, EventKind::kScene);
-  EXPECT_EQ(sink_.events[1].text, "PUMP 3");
-  EXPECT_FALSE(sink_.events[1].final);
-  EXPECT_EQ(sink_.events[1].box.size(), 4U);
-  EXPECT_EQ(sink_.events[2].text, "Valve open.");
-  EXPECT_EQ(sink_.events[2].words.at(0).text, "Valve");
-  EXPECT_NEAR(sink_.events[2].confidence.value(), 0.9, 1e-6);
+  ASSERT_EQ(sink.events.size(), 3U);
+  EXPECT_EQ(sink.events[0].kind, EventKind::kScene);
+  EXPECT_EQ(sink.events[1].text, "PUMP 3");
+  EXPECT_FALSE(sink.events[1].final);
+  EXPECT_EQ(sink.events[1].box.size(), 4U);
+  EXPECT_EQ(sink.events[2].text, "Valve open.");
+  EXPECT_EQ(sink.events[2].words.at(0).text, "Valve");
+  EXPECT_NEAR(sink.events[2].confidence.value(), 0.9, 1e-6);
 }
 
 TEST_F(EmitterTest, DropsAreSummedUpPerSecondAndNeverLost) {
   for (int i = 0; i < 100; ++i) {
     emitter().on_drop(DropReason::kBusy, core::MediaTime::from_us(i * 33'000));
-    clock_.advance_us(33'000);
+    clock.advance_us(33'000);
   }
   emitter().on_loss({ingest::LossKind::kCorrupt, core::MediaTime::unset(), 2});
   emitter().finish();
   std::uint64_t busy = 0, corrupt = 0;
-  for (const Event& event : sink_.events) {
+  for (const Event& event : sink.events) {
     ASSERT_EQ(event.kind, EventKind::kDrop);
     (event.reason == "busy" ? busy : corrupt) += event.count;
   }
   EXPECT_EQ(busy, 100U);
   EXPECT_EQ(corrupt, 2U);
-  EXPECT_LE(sink_.events.size(), 6U);
+  EXPECT_LE(sink.events.size(), 6U);
 }
 
 TEST_F(EmitterTest, FilterWordsAndHostileBytesNeverGetOut) {
   emitter({.filter_words = {"secret"}});
   answer(1, "The \x1B[2Jsec\xFFret Secret.");
-  EXPECT_EQ(sink_.events.at(0).text, "The [2Jsec\uFFFDret ******.");
+  EXPECT_EQ(sink.events.at(0).text, "The [2Jsec\uFFFDret ******.");
 }
 
 TEST_F(EmitterTest, SequenceNumbersRiseByOne) {
@@ -249,8 +249,8 @@ TEST_F(EmitterTest, SequenceNumbersRiseByOne) {
   answer(2, "b");
   emitter().finish();
   emitter().on_stats({.wall_seconds = 1, .peak_memory_bytes = 0});
-  for (std::size_t i = 0; i < sink_.events.size(); ++i) EXPECT_EQ(sink_.events[i].seq, i + 1);
-  EXPECT_EQ(sink_.events.back().kind, EventKind::kStats);
+  for (std::size_t i = 0; i < sink.events.size(); ++i) EXPECT_EQ(sink.events[i].seq, i + 1);
+  EXPECT_EQ(sink.events.back().kind, EventKind::kStats);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ std::string CueSheet::render(CueFormat format) const {
   return out;
 }
 
-std::vector<Cue> lay_out_cues(std::vector<Cue> cues) {
+std::vector<Cue> lay_out_cues(const std::vector<Cue>& cues) {
   // Times are what the file can say: whole milliseconds, at least one long.
   struct Span {
     std::int64_t start, end;

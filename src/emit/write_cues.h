@@ -59,6 +59,6 @@ class CueSheet {
 
 // Cues of many lanes as one row: within a lane a later cue ends the one before; across lanes what
 // shows at the same time becomes one cue with a line each, oldest first.
-std::vector<Cue> lay_out_cues(std::vector<Cue> cues);
+std::vector<Cue> lay_out_cues(const std::vector<Cue>& cues);
 
 }  // namespace saccade::emit

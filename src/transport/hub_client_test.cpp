@@ -62,27 +62,27 @@ class HubClientTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     setenv("no_proxy", "127.0.0.1", 1);
-    server_ = std::make_unique<HubServer>();
+    server = std::make_unique<HubServer>();
   }
-  static void TearDownTestSuite() { server_.reset(); }
+  static void TearDownTestSuite() { server.reset(); }
 
   HubClientTest() {
     std::string name = fs::temp_directory_path() / "saccade-hub-XXXXXX";
-    folder_ = mkdtemp(name.data());
+    folder = mkdtemp(name.data());
   }
-  ~HubClientTest() override { fs::remove_all(folder_); }
+  ~HubClientTest() override { fs::remove_all(folder); }
 
   HubOptions options(std::string token = {}) const {
-    return {server_->url(), std::move(token), folder_, false};
+    return {server->url(), std::move(token), folder, false};
   }
   core::Result<PulledModel> pull(const std::string& name, std::string token = {}) {
-    HubClient client(options(std::move(token)), clock_);
+    HubClient client(options(std::move(token)), clock);
     return client.pull(*parse_hub_model(name), {});
   }
   std::string log() const {
     std::string body;
     FetchRequest request;
-    request.url = server_->url() + "/log";
+    request.url = server->url() + "/log";
     request.body = [&](std::string_view bytes) {
       body += bytes;
       return core::Status();
@@ -91,13 +91,13 @@ class HubClientTest : public ::testing::Test {
     return body;
   }
   fs::path repo_folder(const std::string& name) const {
-    return fs::path(folder_) / ("models--acme--" + name);
+    return fs::path(folder) / ("models--acme--" + name);
   }
-  static std::unique_ptr<HubServer> server_;
-  core::ManualClock clock_;
-  std::string folder_;
+  static std::unique_ptr<HubServer> server;
+  core::ManualClock clock;
+  std::string folder;
 };
-std::unique_ptr<HubServer> HubClientTest::server_;
+std::unique_ptr<HubServer> HubClientTest::server;
 
 TEST_F(HubClientTest, PullsModelAndProjectorIntoTheSharedLayout) {
   const auto model = pull("acme/tiny-GGUF", "hf_secret");
@@ -128,7 +128,7 @@ TEST_F(HubClientTest, OfflineUsesOnlyWhatIsThere) {
   HubOptions offline = options();
   offline.offline = true;
   offline.endpoint = "http://127.0.0.1:1";
-  HubClient client(offline, clock_);
+  HubClient client(offline, clock);
   const auto model = *parse_hub_model("acme/tiny-GGUF");
   EXPECT_EQ(client.pull(model, {}).error().code, ErrorCode::kModelUnusable);
   ASSERT_TRUE(pull("acme/tiny-GGUF").ok());
@@ -196,7 +196,7 @@ TEST_F(HubClientTest, RefusalsSayWhatToDo) {
 
 TEST_F(HubClientTest, HostileAnswersLeaveNothingBehind) {
   EXPECT_EQ(pull("acme/evil-GGUF").error().code, ErrorCode::kMediaUnusable);
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder));
   EXPECT_EQ(pull("acme/loop-GGUF").error().code, ErrorCode::kSourceUnreachable);
   EXPECT_EQ(pull("acme/scheme-GGUF").error().code, ErrorCode::kSourceUnreachable);
 }
@@ -206,17 +206,17 @@ TEST_F(HubClientTest, ABusyHubIsAskedAgain) { EXPECT_TRUE(pull("acme/busy-GGUF")
 TEST_F(HubClientTest, ADeadHubIsNamed) {
   HubOptions dead = options();
   dead.endpoint = "http://127.0.0.1:1/";
-  HubClient client(dead, clock_);
+  HubClient client(dead, clock);
   const auto model = client.pull(*parse_hub_model("acme/tiny-GGUF"), {});
   EXPECT_EQ(model.error().code, ErrorCode::kSourceUnreachable);
   EXPECT_NE(model.error().message.find("127.0.0.1"), std::string::npos);
   dead.endpoint = "file:///etc";
-  EXPECT_EQ(HubClient(dead, clock_).pull(*parse_hub_model("a/b"), {}).error().code,
+  EXPECT_EQ(HubClient(dead, clock).pull(*parse_hub_model("a/b"), {}).error().code,
             ErrorCode::kUsage);
 }
 
 TEST_F(HubClientTest, CancellingKeepsWhatCameForTheNextTime) {
-  HubClient client(options(), clock_);
+  HubClient client(options(), clock);
   std::uint64_t last = 0;
   const auto stopped = client.pull(*parse_hub_model("acme/cut-GGUF"), [&](const HubProgress& p) {
     last = p.done_bytes;
@@ -232,24 +232,24 @@ TEST_F(HubClientTest, CancellingKeepsWhatCameForTheNextTime) {
 TEST_F(HubClientTest, AFolderThatCannotBeWrittenIsNamed) {
   HubOptions bad = options();
   bad.cache_folder = "/proc/nowhere";
-  const auto model = HubClient(bad, clock_).pull(*parse_hub_model("acme/tiny-GGUF"), {});
+  const auto model = HubClient(bad, clock).pull(*parse_hub_model("acme/tiny-GGUF"), {});
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.error().code, ErrorCode::kExhausted);
   EXPECT_NE(model.error().message.find("/proc/nowhere"), std::string::npos);
 }
 
 TEST_F(HubClientTest, AHeldLockIsWaitedFor) {
-  const HubCache cache(folder_, "acme/tiny-GGUF");
+  const HubCache cache(folder, "acme/tiny-GGUF");
   ASSERT_TRUE(cache.prepare().ok());
   ASSERT_TRUE(pull("acme/tiny-GGUF").ok());
   std::vector<FileLock> held;
   for (const auto& entry :
-       fs::directory_iterator(fs::path(folder_) / ".locks/models--acme--tiny-GGUF")) {
+       fs::directory_iterator(fs::path(folder) / ".locks/models--acme--tiny-GGUF")) {
     auto lock = FileLock::try_lock(entry.path());
     ASSERT_TRUE(lock.ok() && lock->held());
     held.push_back(std::move(*lock));
   }
-  HubClient client(options(), clock_);
+  HubClient client(options(), clock);
   int asked = 0;
   const auto model = client.pull(*parse_hub_model("acme/tiny-GGUF"), [&](const HubProgress& p) {
     if (p.waiting && ++asked == 3) held.clear();

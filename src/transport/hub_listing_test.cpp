@@ -20,6 +20,7 @@ std::string listing(const std::string& files) {
 
 std::vector<HubFile> files(const std::vector<std::string>& paths) {
   std::vector<HubFile> out;
+  out.reserve(paths.size());
   for (const std::string& path : paths) out.push_back({path, 1, kHash});
   return out;
 }
