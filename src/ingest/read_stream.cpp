@@ -27,7 +27,7 @@ namespace limits = core::limits;
 using core::ErrorCode;
 
 std::int64_t to_us(std::int64_t ticks, AVRational unit) {
-  return av_rescale_q(ticks, unit, AV_TIME_BASE_Q);
+  return av_rescale_q(ticks, unit, av_get_time_base_q());
 }
 
 bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {

@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -64,7 +65,9 @@ struct Kept final : emit::EventSink {
 // Three scenes of a second, and a sound that the stand-in detector takes for speech.
 std::string clip() {
   static const std::string path = [] {
-    const auto file = std::filesystem::temp_directory_path() / "saccade-session-test.mkv";
+    // One per process: the cases run side by side.
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("saccade-session-test-" + std::to_string(getpid()) + ".mkv");
     const std::string command =
         "ffmpeg -nostdin -v error -y -f lavfi -i color=red:s=160x120:r=10:d=1 "
         "-f lavfi -i color=blue:s=160x120:r=10:d=1 -f lavfi -i color=white:s=160x120:r=10:d=1 "
@@ -78,6 +81,9 @@ std::string clip() {
 }
 
 class SessionTest : public testing::Test {
+ public:
+  static void TearDownTestSuite() { std::filesystem::remove(clip()); }
+
  protected:
   SessionTest() {
     language.pieces = {" a", " colour"};

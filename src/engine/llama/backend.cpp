@@ -1,5 +1,6 @@
 #include "engine/llama/backend.h"
 
+#include <cpuid.h>
 #include <ggml-backend.h>
 #include <llama.h>
 #include <mtmd-helper.h>
@@ -33,11 +34,17 @@ void keep_complaint(ggml_log_level level, const char* text, void* /*user*/) {
   last_complaint = std::move(line);
 }
 
+// Leaf 1 of cpuid: clang 14 does not know the name "f16c".
+bool has_f16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
 std::string missing_features() {
   std::string missing;
   if (__builtin_cpu_supports("avx2") == 0) missing += " AVX2";
   if (__builtin_cpu_supports("fma") == 0) missing += " FMA";
-  if (__builtin_cpu_supports("f16c") == 0) missing += " F16C";
+  if (!has_f16c()) missing += " F16C";
   return missing;
 }
 
