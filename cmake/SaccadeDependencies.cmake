@@ -41,7 +41,6 @@ pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavut
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
-pkg_check_modules(SPDLOG REQUIRED IMPORTED_TARGET spdlog)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 saccade_dep(ffmpeg LIBS PkgConfig::FFMPEG PkgConfig::WEBP)
 saccade_dep(seccomp LIBS PkgConfig::SECCOMP)

@@ -15,7 +15,7 @@ run_packages=(
   libseccomp-dev        # sandbox of the decode worker
   libopencv-core-dev libopencv-imgproc-dev   # geometry of text boxes
   libcurl4-openssl-dev libssl-dev            # model download and its hashes
-  libcli11-dev libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev libgtest-dev
+  libcli11-dev nlohmann-json3-dev libgtest-dev
   ffmpeg espeak-ng      # make the sample
 )
 test_packages=(
