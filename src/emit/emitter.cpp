@@ -97,7 +97,7 @@ core::Status Emitter::begin_answer(std::uint64_t answer, const attend::Focus& fo
   return {};
 }
 
-bool Emitter::on_token(const decode::Token& token, const telemetry::StageLedger* ledger) {
+bool Emitter::on_token(const decode::Token& token) {
   const std::lock_guard lock(mutex_);
   const auto found = running_.find(token.answer);
   if (found == running_.end()) return false;
@@ -119,7 +119,7 @@ bool Emitter::on_token(const decode::Token& token, const telemetry::StageLedger*
   answer.event.text += text;
   answer.emit_ms += core::ms_between(start, clock_.now());
   if (over) {
-    if (ledger) answer.event.stages = *ledger;
+    answer.event.stages[telemetry::Stage::kDecode] += token.decode_ms;
     finish_answer(answer, token);
     running_.erase(found);
     return false;

@@ -55,8 +55,7 @@ class Emitter {
   core::Status begin_answer(std::uint64_t answer, const attend::Focus& focus);
   // False when the answer is over: it was the last token, a stop string or the length limit came,
   // or no such answer runs. The caller should then stop decoding it.
-  // `ledger`, if given, is the focus's own as it stands now; the last token's goes into the event.
-  bool on_token(const decode::Token& token, const telemetry::StageLedger* ledger = nullptr);
+  bool on_token(const decode::Token& token);
   void on_verdict(const attend::Focus& focus, const decode::Verdict& verdict);
 
   // Everything of a Percept that is not for the language model: text tracks, speech, scene cuts,

@@ -17,9 +17,8 @@ core::Status answer(attend::Focus& focus, decode::Decoder& decoder, emit::Emitte
     emitter.on_error(begun.error(), focus.prompt.id);
     return begun;
   }
-  return decoder.answer(focus, options, [&](const decode::Token& token) {
-    return emitter.on_token(token, &focus.ledger);
-  });
+  return decoder.answer(focus, options,
+                        [&](const decode::Token& token) { return emitter.on_token(token); });
 }
 
 }  // namespace saccade::session
