@@ -62,6 +62,11 @@ class LanguageModel {
   // without. Errors: kModelUnusable (template), kExhausted (longer than the context, with counts).
   virtual core::Result<Prompt> render(const std::vector<ChatTurn>& turns) = 0;
 
+  // Content as tokens, without the template. Threads: any. Errors: kUnsupported.
+  virtual core::Result<std::vector<TokenId>> tokenize(std::string_view) {
+    return core::error(core::ErrorCode::kUnsupported, "this model does not show its tokens");
+  }
+
   // Forgets the running answer and reads `prompt`; the part it shares with the prompt before may be
   // reused. Errors: kExhausted, kNumeric, kInternal.
   virtual core::Status start(const Prompt& prompt, const SamplingOptions& sampling) = 0;

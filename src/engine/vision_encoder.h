@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,6 +45,12 @@ struct VisionTraits {
   int tile_grid_max = 1;    // rows and columns at most when `tiles`
 };
 
+// One view to encode and where it stands in its picture.
+struct ViewRequest {
+  core::PixelView view;
+  ViewPlace place;
+};
+
 class VisionEncoder {
  public:
   virtual ~VisionEncoder() = default;
@@ -51,6 +58,18 @@ class VisionEncoder {
   // Encodes one view of any size >= 1x1 (it is resized as the family demands).
   // Errors: kMediaUnusable (size), kNumeric (NaN or infinity came out), kInternal.
   virtual core::Result<EncodedViewPtr> encode(const core::PixelView& view, ViewPlace place) = 0;
+  // Several views, of any pictures, in their order; together where the encoder can. Same errors;
+  // one bad view fails the call.
+  virtual core::Result<std::vector<EncodedViewPtr>> encode_all(
+      const std::vector<ViewRequest>& requests) {
+    std::vector<EncodedViewPtr> out;
+    for (const auto& request : requests) {
+      auto view = encode(request.view, request.place);
+      if (!view) return view.error();
+      out.push_back(std::move(*view));
+    }
+    return out;
+  }
 };
 
 }  // namespace saccade::engine

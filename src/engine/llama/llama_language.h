@@ -38,6 +38,9 @@ class LlamaLanguage final : public LanguageModel {
 
   const LanguageTraits& traits() const override { return traits_; }
   core::Result<Prompt> render(const std::vector<ChatTurn>& turns) override;
+  core::Result<std::vector<TokenId>> tokenize(std::string_view text) override {
+    return tokenizer_.plain(text);
+  }
   core::Status start(const Prompt& prompt, const SamplingOptions& sampling) override;
   core::Result<StepResult> step() override;
   core::Result<std::vector<float>> score_first(const std::vector<std::string>& candidates) override;
