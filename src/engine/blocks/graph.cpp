@@ -53,16 +53,15 @@ void run_pack(ggml_tensor* node, int index, int count, void* user) {
   const auto width = static_cast<std::size_t>(source->ne[0]);
   const auto rows = static_cast<int>(ggml_nrows(source));
   const auto packed = PackedRows::in(node->data, rows, static_cast<int>(width));
-  const auto strips = kernels::part_of(kernels::strips_of(rows), share_of(index, count));
+  const auto part = kernels::part_of(rows, share_of(index, count));
   std::vector<float> normalised(how.kind == NormKind::kNone ? 0 : width);
-  for (int strip = strips.first; strip < strips.last; ++strip) {
-    kernels::pack_strip(packed, strip, [&](int row) {
-      const auto* x =
-          static_cast<const float*>(source->data) + static_cast<std::size_t>(row) * width;
-      if (how.kind == NormKind::kNone) return x;
+  for (int row = part.first; row < part.last; ++row) {
+    const auto* x = static_cast<const float*>(source->data) + static_cast<std::size_t>(row) * width;
+    if (how.kind != NormKind::kNone) {
       normalise_row(how, node, x, normalised.data());
-      return static_cast<const float*>(normalised.data());
-    });
+      x = normalised.data();
+    }
+    kernels::pack_row(packed, row, x);
   }
 }
 

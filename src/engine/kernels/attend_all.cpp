@@ -48,21 +48,20 @@ void attend_strip(const Attend& work, const Head& head, int index, int strip,
   const int rows = std::min(kStripRows, s.tokens - first);
 
   PackedRows packed = PackedRows::in(scratch.packed.data(), rows, s.size);
-  pack_strip(packed, 0, [&](int r) { return query + (first + r) * step; });
+  const float scale = 1.0F / std::sqrt(static_cast<float>(s.size));
+  for (int r = 0; r < rows; ++r) pack_row(packed, r, query + (first + r) * step, scale);
   multiply_strip(packed, 0, head.keys, scratch.scores.data());
 
-  const float scale = 1.0F / std::sqrt(static_cast<float>(s.size));
   const auto tokens = static_cast<std::size_t>(s.tokens);
   float sums[kStripRows] = {};
   for (int r = 0; r < rows; ++r) {
     float* row = scratch.scores.data() + static_cast<std::ptrdiff_t>(r) * padded(s.tokens);
-    for (std::size_t i = 0; i < tokens; ++i) row[i] *= scale;
     sums[r] = exponentials(row, tokens, largest_of(row, tokens));
   }
   packed = PackedRows::in(scratch.packed.data(), rows, s.tokens);
-  pack_strip(packed, 0, [&](int r) {
-    return scratch.scores.data() + static_cast<std::ptrdiff_t>(r) * padded(s.tokens);
-  });
+  for (int r = 0; r < rows; ++r) {
+    pack_row(packed, r, scratch.scores.data() + static_cast<std::ptrdiff_t>(r) * padded(s.tokens));
+  }
   multiply_strip(packed, 0, head.values, scratch.result.data());
 
   const int picture = index / s.heads;

@@ -21,8 +21,8 @@ struct Product {
 };
 void multiply(const Product& product, Share share);
 
-// One strip times all panels without epilogue: out [kStripRows][panels * 16] is overwritten. For
-// callers that hold small operands, such as attention.
+// One strip of rows times all panels without epilogue: out [rows of the strip][panels * 16] is
+// overwritten. For callers that hold small operands, such as attention.
 void multiply_strip(const PackedRows& rows, int strip, const PackedColumns& columns, float* out);
 
 }  // namespace saccade::engine::kernels

@@ -41,8 +41,8 @@ std::vector<float> product(const Case& c, const std::vector<float>& a, const std
   });
   std::vector<std::int64_t> buffer(PackedRows::bytes(c.rows, c.inner) / 8 + 8);
   const auto rows = PackedRows::in(buffer.data(), c.rows, c.inner);
-  for (int s = 0; s < strips_of(c.rows); ++s) {
-    pack_strip(rows, s, [&](int r) { return a.data() + static_cast<std::ptrdiff_t>(r) * c.inner; });
+  for (int r = 0; r < c.rows; ++r) {
+    pack_row(rows, r, a.data() + static_cast<std::ptrdiff_t>(r) * c.inner);
   }
   std::vector<float> out(static_cast<std::size_t>(c.rows) * static_cast<std::size_t>(c.columns),
                          -7);

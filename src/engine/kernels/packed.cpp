@@ -8,6 +8,10 @@
 #include <new>
 #include <vector>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace saccade::engine::kernels {
 namespace {
 
@@ -16,45 +20,69 @@ constexpr int kPairs = kBlock / 2;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-// Largest magnitude of a block; NaN when an element is not finite.
-float largest(const float* x, int count) {
-  // Eight partial results, so that the loop becomes vector code. 0 * finite = 0, else NaN.
-  float most[8] = {}, poison[8] = {};
-  int i = 0;
-  for (; i + 8 <= count; i += 8) {
-    for (int j = 0; j < 8; ++j) {
-      const float magnitude = std::abs(x[i + j]);
-      most[j] = magnitude > most[j] ? magnitude : most[j];
-      poison[j] += x[i + j] * 0.0F;
-    }
+#if defined(__AVX2__)
+
+// Eight numbers at a time; a block is always whole here.
+float largest(const float* x) {
+  const __m256 sign = _mm256_set1_ps(-0.0F);
+  __m256 most = _mm256_setzero_ps(), poison = _mm256_setzero_ps();
+  for (int i = 0; i < kBlock; i += 8) {
+    const __m256 v = _mm256_loadu_ps(x + i);
+    most = _mm256_max_ps(most, _mm256_andnot_ps(sign, v));
+    // 0 for finite numbers, NaN otherwise.
+    poison = _mm256_add_ps(poison, _mm256_mul_ps(v, _mm256_setzero_ps()));
   }
-  for (; i < count; ++i) {
-    most[0] = std::max(most[0], std::abs(x[i]));
-    poison[0] += x[i] * 0.0F;
+  alignas(32) float out[16];
+  _mm256_store_ps(out, most);
+  _mm256_store_ps(out + 8, poison);
+  for (int i = 1; i < 8; ++i) {
+    out[0] = std::max(out[0], out[i]);
+    out[8] += out[8 + i];
   }
-  float sum = 0;
-  for (const float p : poison) sum += p;
-  return *std::max_element(most, most + 8) + sum;
+  return out[0] + out[8];
 }
 
+void round_values(const float* x, float inverse, std::int16_t* out) {
+  const __m256 factor = _mm256_set1_ps(inverse);
+  for (int i = 0; i < kBlock; i += 16) {
+    const __m256i low = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i), factor));
+    const __m256i high = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i + 8), factor));
+    // The pack works inside halves; the permutation puts the quarters in order.
+    const __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), both);
+  }
+}
+
+#else
+
+float largest(const float* x) {
+  float most = 0, poison = 0;  // 0 * finite = 0, otherwise NaN
+  for (int i = 0; i < kBlock; ++i) {
+    most = std::max(most, std::abs(x[i]));
+    poison += x[i] * 0.0F;
+  }
+  return most + poison;
+}
+
+void round_values(const float* x, float inverse, std::int16_t* out) {
+  for (int i = 0; i < kBlock; ++i) {
+    out[i] = static_cast<std::int16_t>(std::nearbyint(x[i] * inverse));
+  }
+}
+
+#endif
+
 // Rounds a block to `levels`; returns its scale.
-float round_block(const float* x, int count, int levels, std::int16_t* out) {
-  const float most = largest(x, count);
-  const float steps = static_cast<float>(levels);
+float round_block(const float* x, int levels, std::int16_t* out) {
+  const float most = largest(x);
   if (!(most > 0)) {  // zeros, or NaN
     std::fill_n(out, kBlock, std::int16_t{0});
     return most;
   }
   // A scale below the smallest normal number would make its inverse infinite.
-  const float scale = std::max(most / steps, std::numeric_limits<float>::min());
-  const float inverse = 1.0F / scale;
-  for (int i = 0; i < count; ++i) {
-    // The sum is exact to the integer: adding 1.5 * 2^23 rounds to nearest in the mantissa.
-    constexpr float kRound = 12'582'912.0F;
-    out[i] =
-        static_cast<std::int16_t>(static_cast<std::int32_t>((x[i] * inverse + kRound) - kRound));
-  }
-  std::fill(out + count, out + kBlock, std::int16_t{0});
+  const float scale =
+      std::max(most / static_cast<float>(levels), std::numeric_limits<float>::min());
+  round_values(x, 1.0F / scale, out);
   return scale;
 }
 
@@ -68,42 +96,33 @@ Range part_of(int total, Share share) {
 }
 
 std::size_t PackedRows::bytes(int rows, int inner) {
-  const std::size_t blocks = static_cast<std::size_t>(strips_of(rows)) *
-                             static_cast<std::size_t>(blocks_of(inner)) * kStripRows;
+  const std::size_t blocks =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(blocks_of(inner));
   return aligned(blocks * kBlock * sizeof(std::int16_t)) + aligned(blocks * sizeof(float));
 }
 
 PackedRows PackedRows::in(void* buffer, int rows, int inner) {
-  const std::size_t values = static_cast<std::size_t>(strips_of(rows)) *
-                             static_cast<std::size_t>(blocks_of(inner)) * kStripRows * kBlock;
+  const std::size_t values =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(blocks_of(inner)) * kBlock;
   auto* bytes = static_cast<std::uint8_t*>(buffer);
   return {reinterpret_cast<std::int16_t*>(bytes),
           reinterpret_cast<float*>(bytes + aligned(values * sizeof(std::int16_t))), rows, inner};
 }
 
-void pack_strip(const PackedRows& out, int strip, const std::function<const float*(int)>& row) {
+void pack_row(const PackedRows& out, int row, const float* values, float factor) {
   const int blocks = blocks_of(out.inner);
-  const std::size_t first_block =
-      static_cast<std::size_t>(strip) * static_cast<std::size_t>(blocks) * kStripRows;
-  std::int16_t* values = out.values + first_block * kBlock;
-  float* scales = out.scales + first_block;
-  for (int r = 0; r < kStripRows; ++r) {
-    const int at = strip * kStripRows + r;
-    const float* x = at < out.rows ? row(at) : nullptr;
-    for (int b = 0; b < blocks; ++b) {
-      std::int16_t rounded[kBlock] = {};
-      float scale = 0;
-      if (x != nullptr) {
-        const int count = std::min(kBlock, out.inner - b * kBlock);
-        scale = round_block(x + b * kBlock, count, kRowLevels, rounded);
-      }
-      scales[b * kStripRows + r] = scale;
-      std::int16_t* to = values + static_cast<std::ptrdiff_t>(b) * kStripRows * kBlock + 2 * r;
-      for (int p = 0; p < kPairs; ++p) {
-        std::memcpy(to + static_cast<std::ptrdiff_t>(p) * kStripRows * 2, rounded + 2 * p,
-                    2 * sizeof(std::int16_t));
-      }
+  std::int16_t* to = out.values + static_cast<std::ptrdiff_t>(row) * blocks * kBlock;
+  float* scales = out.scales + static_cast<std::ptrdiff_t>(row) * blocks;
+  for (int b = 0; b < blocks; ++b, values += kBlock, to += kBlock) {
+    const int count = std::min(kBlock, out.inner - b * kBlock);
+    float padded[kBlock];
+    const float* from = values;
+    if (count < kBlock) {
+      std::copy_n(values, count, padded);
+      std::fill(padded + count, padded + kBlock, 0.0F);
+      from = padded;
     }
+    scales[b] = factor * round_block(from, kRowLevels, to);
   }
 }
 
@@ -137,8 +156,7 @@ void pack_columns(const PackedColumns& out, const ColumnSource& source, Range pa
                             static_cast<std::ptrdiff_t>(b) * kBlock * source.inner_step;
         for (int k = 0; k < count; ++k) x[k] = from[k * source.inner_step];
         std::int16_t rounded[kBlock];
-        out.scales[block + static_cast<std::size_t>(c)] =
-            round_block(x, count, kColumnLevels, rounded);
+        out.scales[block + static_cast<std::size_t>(c)] = round_block(x, kColumnLevels, rounded);
         for (int p = 0; p < kPairs; ++p) {
           std::memcpy(values + (static_cast<std::ptrdiff_t>(p) * kPanelColumns + c) * 2,
                       rounded + 2 * p, 2 * sizeof(std::int16_t));

@@ -35,7 +35,7 @@ inline int blocks_of(int inner) { return (inner + kBlock - 1) / kBlock; }
 inline int strips_of(int rows) { return (rows + kStripRows - 1) / kStripRows; }
 inline int panels_of(int columns) { return (columns + kPanelColumns - 1) / kPanelColumns; }
 
-// Left operand, rows of activations: values [strip][inner pair][6][2], scales [strip][block][6].
+// Left operand, rows of activations: values [row][inner, padded to blocks], scales [row][block].
 // A row with NaN or infinity gets a NaN scale, so that it shows in the result.
 struct PackedRows {
   std::int16_t* values = nullptr;
@@ -47,8 +47,8 @@ struct PackedRows {
   static PackedRows in(void* buffer, int rows, int inner);
 };
 
-// Packs one strip; rows beyond the last are zero. `row(i)` gives [inner] values of row i.
-void pack_strip(const PackedRows& out, int strip, const std::function<const float*(int)>& row);
+// Packs one row from its [inner] values, each times `factor`.
+void pack_row(const PackedRows& out, int row, const float* values, float factor = 1.0F);
 
 // Right operand: values [panel][inner pair][16][2], scales [panel][block][16].
 struct PackedColumns {

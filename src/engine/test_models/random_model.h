@@ -1,0 +1,29 @@
+#pragma once
+// For tests and benchmarks: model files of published architectures with random weights of a seeded
+// generator, structurally exact, so parity and speed need no download. The vocabulary is copied
+// from a real text model.
+#include <cstdint>
+#include <string>
+
+namespace saccade::engine::test {
+
+struct SiglipFile {
+  int picture_side = 64, patch = 16, width = 64, layers = 2, heads = 4, inner = 128, merge = 2;
+  int out_width = 64;
+  bool f16 = true;
+  std::uint64_t seed = 1;
+};
+// Writes an Idefics3 mmproj. SmolVLM-256M's own shape: 512, 16, 768, 12, 12, 3072, 4, 576.
+void write_siglip(const std::string& path, const SiglipFile& shape);
+
+struct DecoderFile {
+  std::string architecture = "llama";  // llama, qwen2, qwen3
+  int width = 64, layers = 2, heads = 4, heads_kv = 2, head_size = 16, inner = 128;
+  int context = 512;
+  bool f16 = true, tied = true;
+  std::uint64_t seed = 1;
+  std::string vocabulary;  // GGUF file whose tokenizer entries are copied
+};
+void write_decoder(const std::string& path, const DecoderFile& shape);
+
+}  // namespace saccade::engine::test
