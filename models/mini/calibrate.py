@@ -13,7 +13,7 @@ Seeds are neither those of training nor those of the held-out set. Every fit is 
 import argparse, json, os, random
 import numpy as np, torch, torch.nn.functional as F
 import scenes, tok as tokmod, train
-from eval import wilson
+from intervals import wilson
 from model import load, make_prefix, norm_img, resize
 
 SIDES = [96, 128, 192]
