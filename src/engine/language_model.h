@@ -79,6 +79,13 @@ class LanguageModel {
   // late), kNumeric, kUnsupported (a model that cannot take back what it read).
   virtual core::Result<std::vector<float>> score_first(
       const std::vector<std::string>& candidates) = 0;
+
+  // Another session on the same weights, whose steps are computed together with this one's.
+  // Errors: kUnsupported (an engine of one session), kExhausted.
+  virtual core::Result<std::unique_ptr<LanguageModel>> another() {
+    return core::error(core::ErrorCode::kUnsupported, "this engine holds one session",
+                       "use the native engine");
+  }
 };
 
 }  // namespace saccade::engine

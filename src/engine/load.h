@@ -12,12 +12,23 @@
 
 namespace saccade::engine {
 
+// Whose graphs run a model.
+enum class Engine {
+  kAuto,    // ours where we have them, else llama.cpp's
+  kNative,  // ours or an error
+  kLlama,   // llama.cpp's: every family it loads
+};
+
+inline constexpr int kSessionsMax = 32;
+
 struct LoadOptions {
   std::string model_path;   // text GGUF
   std::string mmproj_path;  // vision GGUF; empty = text only
   int context_tokens = 0;   // 0 = the model's own, at most 8192
   int threads = 0;          // 0 = cores of the machine
   bool gpu = false;         // offload when the build has a device
+  Engine engine = Engine::kAuto;
+  int sessions = 1;  // that answer at the same time, 1..kSessionsMax; memory for each (native)
   // 0..1; returning false aborts the load. May be empty.
   std::function<bool(float)> progress;
 };
@@ -28,7 +39,8 @@ struct VisionLanguage {
   std::unique_ptr<VisionEncoder> vision;
 };
 
-// Errors: kModelUnusable (absent, not GGUF, cut short, mmproj of another model: says which).
+// Errors: kModelUnusable (absent, not GGUF, cut short, mmproj of another model: says which),
+// kUnsupported (kNative and no graph of ours), kUsage (threads, sessions).
 core::Result<VisionLanguage> load_vision_language(const LoadOptions& options);
 
 // whisper.cpp weights ("ggml" format). Errors: kModelUnusable.

@@ -56,8 +56,8 @@ void add_product(const Step& step, float* tile) {
     __m256i sums[kRows][2];
     for (auto& row : sums) row[0] = row[1] = _mm256_setzero_si256();
     for (const std::ptrdiff_t end = at + kBlock; at < end; at += 2) {
-      const __m256i left = _mm256_load_si256(reinterpret_cast<const __m256i*>(b));
-      const __m256i right = _mm256_load_si256(reinterpret_cast<const __m256i*>(b + 16));
+      const __m256i left = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+      const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 16));
       __m256i x, t;
       SACCADE_PAIR(0);
       if constexpr (kRows > 1) SACCADE_PAIR(1);

@@ -42,7 +42,7 @@ struct PackedRows {
   float* scales = nullptr;
   int rows = 0, inner = 0;
 
-  // Bytes that `rows` x `inner` take, and the operand laid into such a buffer (64-byte aligned).
+  // Bytes that `rows` x `inner` take, and the operand laid into such a buffer.
   static std::size_t bytes(int rows, int inner);
   static PackedRows in(void* buffer, int rows, int inner);
 };

@@ -15,43 +15,10 @@
 namespace saccade::engine::llama {
 namespace {
 
-std::string meta(const llama_model* model, const char* key) {
-  const auto bytes = llama_model_meta_val_str(model, key, nullptr, 0);
-  if (bytes <= 0) return {};
-  std::string out(static_cast<std::size_t>(bytes) + 1, '\0');
-  llama_model_meta_val_str(model, key, out.data(), out.size());
-  out.resize(static_cast<std::size_t>(bytes));
-  return out;
-}
-
 core::Error internal(const std::string& what) {
   const std::string complaint = take_last_complaint();
   return core::error(core::ErrorCode::kInternal,
                      what + (complaint.empty() ? "" : ": " + complaint));
-}
-
-core::Error numeric() {
-  return core::error(core::ErrorCode::kNumeric, "the language model produced NaN or infinity");
-}
-
-core::Error too_long(int tokens, int context) {
-  return core::error(
-      core::ErrorCode::kExhausted,
-      "prompt has " + std::to_string(tokens) + " tokens, context holds " + std::to_string(context),
-      "ask for less at once, or load the model with a larger context");
-}
-
-core::Status check_sampling(const SamplingOptions& s) {
-  const auto bad = [](const char* name, float value, const char* range) {
-    return core::error(core::ErrorCode::kUsage, std::string(name) + " is " + std::to_string(value) +
-                                                    " (allowed " + range + ")");
-  };
-  if (!(s.temperature >= 0 && s.temperature <= 100)) {
-    return bad("temperature", s.temperature, "0..100");
-  }
-  if (!(s.top_p > 0 && s.top_p <= 1)) return bad("top_p", s.top_p, "above 0 up to 1");
-  if (!(s.min_p >= 0 && s.min_p < 1)) return bad("min_p", s.min_p, "0 to below 1");
-  return {};
 }
 
 core::Status status_of(int code, const char* what) {
@@ -63,60 +30,23 @@ core::Status status_of(int code, const char* what) {
   return internal(std::string(what) + " failed with " + std::to_string(code));
 }
 
-void append(Prompt& prompt, const std::vector<TokenId>& tokens) {
-  if (tokens.empty()) return;
-  prompt.tokens += static_cast<int>(tokens.size());
-  if (!prompt.pieces.empty()) {
-    if (auto* last = std::get_if<std::vector<TokenId>>(&prompt.pieces.back())) {
-      last->insert(last->end(), tokens.begin(), tokens.end());
-      return;
-    }
-  }
-  prompt.pieces.emplace_back(tokens);
-}
-
-void append(Prompt& prompt, const EncodedView& view) {
-  for (const auto& segment : view.segments) {
-    if (const auto* tokens = std::get_if<std::vector<TokenId>>(&segment)) {
-      append(prompt, *tokens);
-    } else {
-      const auto& span = std::get<VisualSpanPtr>(segment);
-      prompt.tokens += span->tokens;
-      prompt.pieces.emplace_back(span);
-    }
-  }
-}
-
 }  // namespace
 
 struct LlamaLanguage::Parts {
   WeightsPtr weights;
-  Tokenizer tokenizer;
-  std::unique_ptr<ChatTemplate> chat;
+  std::unique_ptr<PromptWriter> writer;
   ContextPtr context;
 };
 
 core::Result<std::unique_ptr<LanguageModel>> LlamaLanguage::create(WeightsPtr weights,
                                                                    const LanguageOptions& options) {
-  const llama_model* model = weights->model.get();
-  const int wanted = options.context_tokens;
-  if (wanted != 0 && (wanted < kContextTokensMin || wanted > kContextTokensMax)) {
-    return core::error(core::ErrorCode::kUsage, "context of " + std::to_string(wanted) +
-                                                    " tokens (allowed 0 or " +
-                                                    std::to_string(kContextTokensMin) + ".." +
-                                                    std::to_string(kContextTokensMax) + ")");
-  }
-  Tokenizer tokenizer(llama_model_get_vocab(model));
-  const char* text = llama_model_chat_template(model, nullptr);
-  auto chat =
-      ChatTemplate::compile({text != nullptr ? text : "", tokenizer.text_of(tokenizer.bos()),
-                             tokenizer.text_of(llama_vocab_eos(llama_model_get_vocab(model)))});
-  if (!chat) return chat.error();
+  const auto tokens = context_tokens(weights->model.get(), options.context_tokens);
+  if (!tokens) return tokens.error();
+  auto writer = PromptWriter::create(weights->model.get());
+  if (!writer) return writer.error();
 
   auto params = llama_context_default_params();
-  const int own = std::max(llama_model_n_ctx_train(model), kContextTokensMin);
-  params.n_ctx =
-      static_cast<std::uint32_t>(wanted != 0 ? wanted : std::min(own, kContextTokensDefault));
+  params.n_ctx = static_cast<std::uint32_t>(*tokens);
   params.n_batch = std::min<std::uint32_t>(params.n_ctx, kBatchTokensMax);
   params.n_ubatch = params.n_batch;
   params.n_seq_max = 1;
@@ -132,14 +62,13 @@ core::Result<std::unique_ptr<LanguageModel>> LlamaLanguage::create(WeightsPtr we
         "free memory or ask for a smaller context");
   }
   return std::unique_ptr<LanguageModel>(std::make_unique<LlamaLanguage>(
-      Parts{std::move(weights), std::move(tokenizer), std::move(*chat), std::move(context)}));
+      Parts{std::move(weights), std::move(*writer), std::move(context)}));
 }
 
 LlamaLanguage::LlamaLanguage(Parts parts)
     : weights_(std::move(parts.weights)),
-      tokenizer_(std::move(parts.tokenizer)),
-      idefics3_(tokenizer_),
-      template_(std::move(parts.chat)),
+      writer_(std::move(parts.writer)),
+      tokenizer_(writer_->tokenizer()),
       context_(std::move(parts.context)),
       batch_(llama_batch_ext_init(context_.get())) {
   const llama_model* model = weights_->model.get();
@@ -150,46 +79,7 @@ LlamaLanguage::LlamaLanguage(Parts parts)
 }
 
 core::Result<Prompt> LlamaLanguage::render(const std::vector<ChatTurn>& turns) {
-  auto pieces = template_->render(turns);
-  if (!pieces) return pieces.error();
-  Prompt prompt;
-  Tokenizer::Run run(tokenizer_);
-  const EncodedView* before = nullptr;  // the view that directly precedes, if one does
-  for (const auto& piece : *pieces) {
-    if (const auto* text = std::get_if<TemplateText>(&piece)) {
-      run.add_template(text->text);
-      if (!text->text.empty()) before = nullptr;
-      continue;
-    }
-    const auto& part = std::get<ChatPart>(piece);
-    if (const auto* text = std::get_if<std::string>(&part.content)) {
-      run.add_content(*text);
-      if (!text->empty()) before = nullptr;
-      continue;
-    }
-    const auto& view = std::get<EncodedViewPtr>(part.content);
-    if (!view) return core::error(core::ErrorCode::kUsage, "a turn holds an empty view");
-    append(prompt, run.finish());
-    if (before != nullptr) append(prompt, idefics3_.between(*before, *view));
-    append(prompt, *view);
-    before = view.get();
-  }
-  append(prompt, run.finish());
-  if (tokenizer_.adds_bos()) {
-    auto* first =
-        prompt.pieces.empty() ? nullptr : std::get_if<std::vector<TokenId>>(&prompt.pieces.front());
-    if (first == nullptr) {
-      prompt.pieces.insert(prompt.pieces.begin(), std::vector<TokenId>{tokenizer_.bos()});
-      ++prompt.tokens;
-    } else if (first->front() != tokenizer_.bos()) {
-      first->insert(first->begin(), tokenizer_.bos());
-      ++prompt.tokens;
-    }
-  }
-  if (prompt.tokens >= traits_.context_tokens) {
-    return too_long(prompt.tokens, traits_.context_tokens);
-  }
-  return prompt;
+  return writer_->write(turns, traits_.context_tokens);
 }
 
 core::Status LlamaLanguage::check(const PromptPiece& piece) const {
@@ -373,7 +263,7 @@ core::Result<StepResult> LlamaLanguage::step() {
   const auto chosen = sample(logits_, sampling_, rng_);
   if (!chosen) {
     running_ = false;
-    return numeric();
+    return not_finite();
   }
   StepResult out;
   out.id = chosen->id;
@@ -398,7 +288,7 @@ core::Result<float> LlamaLanguage::score(const std::vector<TokenId>& tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto logprob = log_probability(logits_, tokens[i]);
     if (!logprob) {
-      status = numeric();
+      status = not_finite();
       break;
     }
     sum += *logprob;
@@ -435,11 +325,7 @@ core::Result<std::vector<float>> LlamaLanguage::score_first(
     if (!sum) return sum.error();
     out.push_back(*sum);
   }
-  const float best = *std::max_element(out.begin(), out.end());
-  double total = 0;
-  for (const float x : out) total += std::exp(x - best);
-  for (float& x : out) x = static_cast<float>(x - best - std::log(total));
-  return out;
+  return normalise_scores(std::move(out));
 }
 
 }  // namespace saccade::engine::llama

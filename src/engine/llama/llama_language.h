@@ -9,19 +9,14 @@
 
 #include "core/rng.h"
 #include "engine/language_model.h"
-#include "engine/llama/chat_template.h"
 #include "engine/llama/handles.h"
-#include "engine/llama/idefics3.h"
-#include "engine/llama/tokenizer.h"
+#include "engine/llama/write_prompt.h"
 
 namespace saccade::engine::llama {
 
 inline constexpr int kBatchTokensMax = 512;    // also the longest span of a non-causal family
 inline constexpr int kReuseBlockTokens = 128;  // text is reused in blocks of this many
 inline constexpr int kCandidateTokensMax = 8;  // of a candidate; the rest is not scored
-inline constexpr int kContextTokensDefault = 8192;
-inline constexpr int kContextTokensMin = 128;
-inline constexpr int kContextTokensMax = 1 << 20;
 
 struct LanguageOptions {
   int context_tokens = 0;  // 0 = the model's own, at most kContextTokensDefault
@@ -64,9 +59,8 @@ class LlamaLanguage final : public LanguageModel {
   core::Result<float> score(const std::vector<TokenId>& tokens);
 
   const WeightsPtr weights_;
-  const Tokenizer tokenizer_;
-  const Idefics3 idefics3_;
-  const std::unique_ptr<ChatTemplate> template_;
+  const std::unique_ptr<PromptWriter> writer_;
+  const Tokenizer& tokenizer_;  // the writer's
   LanguageTraits traits_;
   ContextPtr context_;
   BatchPtr batch_;

@@ -12,6 +12,7 @@
 #include "engine/llama/llama_language.h"
 #include "engine/llama/llama_vision.h"
 #include "engine/load.h"
+#include "engine/native/load_native.h"
 
 namespace saccade::engine {
 namespace llama {
@@ -143,36 +144,21 @@ core::Result<int> thread_count(int wanted) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kThreadsMax);
 }
 
-}  // namespace
-}  // namespace llama
-
-core::Result<VisionLanguage> load_vision_language(const LoadOptions& options) {
-  if (auto status = llama::start_backend(); !status) return status.error();
-  const auto threads = llama::thread_count(options.threads);
-  if (!threads) return threads.error();
-  const auto text = llama::open_text(options.model_path);
-  if (!text) return text.error();
-
-  auto weights = std::make_shared<llama::Weights>();
-  std::optional<gguf::OpenedHeader> mmproj;
-  if (!options.mmproj_path.empty()) {
-    auto opened = llama::open_mmproj(options.mmproj_path);
-    if (!opened) return opened.error();
-    if (auto status = llama::check_widths(options, *text, *opened); !status) return status.error();
-    mmproj = std::move(*opened);
-  }
-  auto model = llama::load_text(options);
+core::Result<VisionLanguage> load_on_llama(const LoadOptions& options, int threads,
+                                           const gguf::OpenedHeader& text,
+                                           const std::optional<gguf::OpenedHeader>& mmproj) {
+  auto weights = std::make_shared<Weights>();
+  auto model = load_text(options);
   if (!model) return model.error();
   weights->model = std::move(*model);
   if (mmproj) {
-    auto context = llama::load_mmproj(options, weights->model.get(),
-                                      llama::name_file(options.model_path, *text),
-                                      llama::name_file(options.mmproj_path, *mmproj), *threads);
+    auto context = load_mmproj(options, weights->model.get(), name_file(options.model_path, text),
+                               name_file(options.mmproj_path, *mmproj), threads);
     if (!context) return context.error();
     weights->mtmd = std::move(*context);
   }
   VisionLanguage out;
-  auto language = llama::LlamaLanguage::create(weights, {options.context_tokens, *threads});
+  auto language = LlamaLanguage::create(weights, {options.context_tokens, threads});
   if (!language) {
     auto error = language.error();
     error.message = options.model_path + ": " + error.message;
@@ -180,11 +166,46 @@ core::Result<VisionLanguage> load_vision_language(const LoadOptions& options) {
   }
   out.language = std::move(*language);
   if (mmproj) {
-    auto vision = llama::LlamaVision::create(weights, *mmproj);
+    auto vision = LlamaVision::create(weights, *mmproj);
     if (!vision) return vision.error();
     out.vision = std::move(*vision);
   }
   return out;
+}
+
+}  // namespace
+}  // namespace llama
+
+core::Result<VisionLanguage> load_vision_language(const LoadOptions& options) {
+  if (auto status = llama::start_backend(); !status) return status.error();
+  const auto threads = llama::thread_count(options.threads);
+  if (!threads) return threads.error();
+  if (options.sessions < 1 || options.sessions > kSessionsMax) {
+    return core::error(core::ErrorCode::kUsage, std::to_string(options.sessions) +
+                                                    " sessions (allowed 1.." +
+                                                    std::to_string(kSessionsMax) + ")");
+  }
+  const auto text = llama::open_text(options.model_path);
+  if (!text) return text.error();
+  std::optional<gguf::OpenedHeader> mmproj;
+  if (!options.mmproj_path.empty()) {
+    auto opened = llama::open_mmproj(options.mmproj_path);
+    if (!opened) return opened.error();
+    if (auto status = llama::check_widths(options, *text, *opened); !status) return status.error();
+    mmproj = std::move(*opened);
+  }
+  // A processor is all our graphs run on so far.
+  if (options.engine != Engine::kLlama && !options.gpu) {
+    std::string reason;
+    auto native = native::load_native(options, *threads, reason);
+    if (!native) return native.error();
+    if (*native) return std::move(**native);
+    if (options.engine == Engine::kNative) {
+      return core::error(core::ErrorCode::kUnsupported, reason,
+                         "leave the choice of the engine to saccade");
+    }
+  }
+  return llama::load_on_llama(options, *threads, *text, mmproj);
 }
 
 }  // namespace saccade::engine

@@ -46,8 +46,9 @@ inline Picture draw(std::uint64_t seed, int width = 192, int height = 192) {
 }
 
 // The pair with both cores of a small machine; aborts the test program when it cannot be loaded.
-inline VisionLanguage load_mini() {
+inline VisionLanguage load_mini(Engine engine = Engine::kLlama) {
   LoadOptions options;
+  options.engine = engine;
   options.model_path = kMiniText;
   options.mmproj_path = kMiniVision;
   options.threads = 2;

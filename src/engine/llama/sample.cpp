@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace saccade::engine::llama {
@@ -70,6 +71,19 @@ std::size_t draw(std::span<const float> logits, const Softmax& s, const Sampling
 
 }  // namespace
 
+core::Status check_sampling(const SamplingOptions& s) {
+  const auto bad = [](const char* name, float value, const char* range) {
+    return core::error(core::ErrorCode::kUsage, std::string(name) + " is " + std::to_string(value) +
+                                                    " (allowed " + range + ")");
+  };
+  if (!(s.temperature >= 0 && s.temperature <= 100)) {
+    return bad("temperature", s.temperature, "0..100");
+  }
+  if (!(s.top_p > 0 && s.top_p <= 1)) return bad("top_p", s.top_p, "above 0 up to 1");
+  if (!(s.min_p >= 0 && s.min_p < 1)) return bad("min_p", s.min_p, "0 to below 1");
+  return {};
+}
+
 std::optional<Sampled> sample(std::span<const float> logits, const SamplingOptions& options,
                               core::Rng& rng) {
   const auto s = softmax(logits);
@@ -80,6 +94,14 @@ std::optional<Sampled> sample(std::span<const float> logits, const SamplingOptio
   out.logprob = static_cast<float>(logits[chosen] - s->highest - std::log(s->total));
   out.entropy = static_cast<float>((std::log(s->total) - s->moment / s->total) / std::log(2.0));
   return out;
+}
+
+std::vector<float> normalise_scores(std::vector<float> scores) {
+  const float best = *std::max_element(scores.begin(), scores.end());
+  double total = 0;
+  for (const float x : scores) total += std::exp(x - best);
+  for (float& x : scores) x = static_cast<float>(x - best - std::log(total));
+  return scores;
 }
 
 std::optional<float> log_probability(std::span<const float> logits, TokenId id) {

@@ -3,6 +3,7 @@
 // Pure functions over plain numbers; any thread.
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/rng.h"
 #include "engine/language_model.h"
@@ -15,10 +16,16 @@ struct Sampled {
   float entropy = 0;  // bit, of the same distribution
 };
 
+// Errors: kUsage with the option, its value and the allowed range.
+core::Status check_sampling(const SamplingOptions& options);
+
 // Nothing when a logit is NaN or +infinity, or when none is finite; -infinity means "never".
 // Draws from `rng` once, and only when `options.temperature` > 0.
 std::optional<Sampled> sample(std::span<const float> logits, const SamplingOptions& options,
                               core::Rng& rng);
+
+// Log probabilities of alternatives, brought to a sum of one.
+std::vector<float> normalise_scores(std::vector<float> scores);
 
 // Natural log of the softmax at one index; same NaN rule.
 std::optional<float> log_probability(std::span<const float> logits, TokenId id);
