@@ -40,7 +40,8 @@ struct LlamaLanguage::Parts {
 
 core::Result<std::unique_ptr<LanguageModel>> LlamaLanguage::create(WeightsPtr weights,
                                                                    const LanguageOptions& options) {
-  const auto tokens = context_tokens(weights->model.get(), options.context_tokens);
+  const auto tokens =
+      context_tokens(llama_model_n_ctx_train(weights->model.get()), options.context_tokens);
   if (!tokens) return tokens.error();
   auto writer = PromptWriter::create(weights->model.get());
   if (!writer) return writer.error();

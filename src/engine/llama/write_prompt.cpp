@@ -43,7 +43,7 @@ std::string meta(const llama_model* model, const char* key) {
   return out;
 }
 
-core::Result<int> context_tokens(const llama_model* model, int wanted) {
+core::Result<int> context_tokens(int trained, int wanted) {
   if (wanted != 0 && (wanted < kContextTokensMin || wanted > kContextTokensMax)) {
     return core::error(core::ErrorCode::kUsage, "context of " + std::to_string(wanted) +
                                                     " tokens (allowed 0 or " +
@@ -51,7 +51,7 @@ core::Result<int> context_tokens(const llama_model* model, int wanted) {
                                                     std::to_string(kContextTokensMax) + ")");
   }
   if (wanted != 0) return wanted;
-  return std::clamp(llama_model_n_ctx_train(model), kContextTokensMin, kContextTokensDefault);
+  return std::clamp(trained, kContextTokensMin, kContextTokensDefault);
 }
 
 core::Error too_long(int tokens, int context) {

@@ -40,9 +40,10 @@ class PromptWriter {
 
 // A metadata entry of the file as text; "" when absent.
 std::string meta(const llama_model* model, const char* key);
-// The context to load with: `wanted`, or for 0 the model's own up to kContextTokensDefault.
+// The context to load with: `wanted`, or for 0 what the model was trained with, up to
+// kContextTokensDefault.
 // Errors: kUsage.
-core::Result<int> context_tokens(const llama_model* model, int wanted);
+core::Result<int> context_tokens(int trained, int wanted);
 // kExhausted with both counts.
 core::Error too_long(int tokens, int context);
 // kNumeric.

@@ -36,7 +36,11 @@ core::Result<std::unique_ptr<LanguageModel>> load_language(const LoadOptions& op
                                                            llama::WeightsPtr text,
                                                            std::unique_ptr<gguf::WeightFile> file) {
   const llama_model* model = text->model.get();
-  const auto context = llama::context_tokens(model, options.context_tokens);
+  // A vocabulary alone does not know its context.
+  const auto& header = file->header();
+  const int trained = static_cast<int>(
+      header.number(header.text("general.architecture") + ".context_length").value_or(0));
+  const auto context = llama::context_tokens(trained, options.context_tokens);
   if (!context) return context.error();
   auto device = Device::cpu(threads);
   if (!device) return device.error();
