@@ -67,6 +67,7 @@ void measure(const Options& options) {
   load.model_path = text;
   load.mmproj_path = mmproj;
   load.threads = options.threads;
+  load.engine = Engine::kLlama;
   auto reference = load_vision_language(load);
   if (!reference) throw std::runtime_error(reference.error().message);
   const auto native = load_native(text, mmproj, options.threads);
