@@ -50,7 +50,7 @@ class DecodeEngine {
   static constexpr int kWishesMax = 256;   // waiting at once; more are refused with kExhausted
 
   DecodeEngine(std::unique_ptr<Device> device, std::unique_ptr<models::Decoder> decoder);
-  ~DecodeEngine();  // waits for the step that runs; waiting wishes end with kCancelled
+  ~DecodeEngine();  // callers must have left
 
   const models::DecoderShape& shape() const { return decoder_->shape(); }
   int cells() const { return decoder_->cells(); }
