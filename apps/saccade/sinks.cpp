@@ -14,7 +14,8 @@ void JsonLines::on_event(const emit::Event& event) {
 }
 
 void BareText::on_event(const emit::Event& event) {
-  if (event.kind == kind_ && event.final) footer_.print(printable(event.text) + "\n");
+  if (event.kind == kind_ && event.final && !event.text.empty())
+    footer_.print(printable(event.text) + "\n");
 }
 
 }  // namespace saccade::app

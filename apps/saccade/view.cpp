@@ -154,6 +154,7 @@ void LiveView::on_event(const Event& event) {
 
 bool LiveView::is_news(const Event& event) {
   if (event.kind == EventKind::kKnobs) return false;
+  if (event.kind == EventKind::kSpeech && event.text.empty()) return false;  // words taken back
   if (!event.final && event.kind != EventKind::kText) return false;
   if (event.id.empty()) return true;
   const std::size_t text = std::hash<std::string>()(event.text);

@@ -103,6 +103,11 @@ TEST_F(ViewTest, TentativeSpeechIsRewrittenInPlaceOnATerminalOnly) {
   EXPECT_EQ(shown_err, "");
 }
 
+TEST_F(ViewTest, SpeechTakenBackLeavesNoLine) {
+  EXPECT_EQ(show({speech("attention", false), speech("", true)}, pipe), "");
+  EXPECT_EQ(show({speech("attention", false), speech("", true)}, tty).find("“"), std::string::npos);
+}
+
 TEST_F(ViewTest, TentativeSpeechKeepsItsNewestWords) {
   show({speech(std::string(40, 'x') + " " + std::string(20, 'y') + " newest", false)}, tty);
   EXPECT_NE(shown_err.find("newest…"), std::string::npos);

@@ -111,7 +111,7 @@ class CueFile final : public OutputFile {
                         (event.kind == EventKind::kAlert && event.yes.value_or(false));
     if (answer) return on_answer(event);
     const bool said = event.kind == EventKind::kSpeech || event.kind == EventKind::kText;
-    if (!said || !event.final) return;
+    if (!said || !event.final || event.text.empty()) return;
     add({event.t0, event.t1, event.text, event.kind == EventKind::kSpeech ? "speech" : event.id});
   }
 

@@ -27,6 +27,7 @@ TEST(WriteOutput, SubtitlesHoldWholeSpansOnce) {
   ASSERT_TRUE(file.ok());
   (*file)->on_event(event(EventKind::kCaption, 0, 0, "A lamp.", "caption-1"));
   (*file)->on_event(event(EventKind::kSpeech, 1, 2, "Hello", "speech-1"));
+  (*file)->on_event(event(EventKind::kSpeech, 3, 3, "", "speech-2"));  // words taken back
   (*file)->on_event(event(EventKind::kCaption, 0, 4, "A lamp.", "caption-1"));
   (*file)->on_event(event(EventKind::kCaption, 5, 5, "A door.", "caption-2"));
   Event partial = event(EventKind::kText, 0, 1, "PUMP", "text-1");

@@ -269,11 +269,26 @@ void Emitter::on_utterance(const perceive::Utterance& utterance, const align::Mo
     }
   }
   event.text = clean_text(repair_utf8(joined), filter_words_);
-  if (event.text.empty()) return;
+  const bool nothing = event.text.empty();
+  if (partial_speech_ && (event.id != partial_speech_->id || (nothing && event.final))) {
+    withdraw_speech();
+  }
+  if (nothing) return;
   event.confidence = std::clamp(sum / static_cast<double>(utterance.words.size()), 0.0, 1.0);
   event.knobs = moment.knobs ? moment.knobs->version : 0;
   event.frame_age_ms = age_ms(moment, clock_);
   event.stages = moment.ledger;
+  partial_speech_ = event.final ? std::nullopt : std::optional(event);
+  send(event);
+}
+
+void Emitter::withdraw_speech() {
+  Event event;
+  event.kind = EventKind::kSpeech;
+  event.id = partial_speech_->id;
+  event.t0 = event.t1 = partial_speech_->t0;
+  event.knobs = partial_speech_->knobs;
+  partial_speech_.reset();
   send(event);
 }
 
@@ -354,6 +369,7 @@ void Emitter::on_knobs(const core::Knobs& knobs) {
                    {"change_threshold", knobs.change_threshold},
                    {"refresh_max_s", knobs.refresh_max.seconds()},
                    {"max_new_tokens", knobs.max_new_tokens},
+                   {"read_pixels_max", static_cast<double>(knobs.read_pixels_max)},
                    {"read_interval_min_ms", knobs.read_interval_min.ms()},
                    {"partial_interval_ms", knobs.partial_interval.ms()}};
   send(event);
@@ -374,6 +390,7 @@ void Emitter::finish() {
   running_.clear();
   for (auto& [prompt, standing] : standing_) end_span(standing);
   standing_.clear();
+  if (partial_speech_) withdraw_speech();
   tell_drops(true);
 }
 

@@ -7,6 +7,9 @@
 // whole span). The end of a span is the last Moment that confirmed it. docs/events.md says it for
 // clients.
 //
+// Speech. A partial utterance always gets its final event, also when nothing was said after all, or
+// the stream ends first: then one with empty text and the partial's start.
+//
 // Drops are told at once, then summed up and told at most once per second and reason.
 //
 // Threads: any thread may call anything; one lock orders all events, and the sink is called under
@@ -18,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,8 +74,8 @@ class Emitter {
   // Something went wrong that does not end the session.
   void on_error(const core::Error& error, const std::string& prompt_id = {});
 
-  // Ends all spans and tells drops not yet told. Running answers are forgotten. Call before
-  // on_stats; nothing but on_stats and on_state may follow.
+  // Ends all spans, withdraws tentative speech and tells drops not yet told. Running answers are
+  // forgotten. Call before on_stats; nothing but on_stats and on_state may follow.
   void finish();
   void on_stats(const RunSummary::Machine& machine);
 
@@ -108,6 +112,7 @@ class Emitter {
   void end_span(Standing& standing);
   void on_track(const perceive::TextTrack& track, const align::Moment& moment);
   void on_utterance(const perceive::Utterance& utterance, const align::Moment& moment);
+  void withdraw_speech();
   void add_drop(DropReason reason, core::MediaTime time, std::uint64_t count);
   void tell_drops(bool all);
   void send(Event& event);
@@ -124,6 +129,7 @@ class Emitter {
   std::uint64_t answers_made_ = 0;
   std::map<std::uint64_t, Running> running_;
   std::map<std::string, Standing> standing_;  // by prompt id
+  std::optional<Event> partial_speech_;       // told and not yet final
   std::array<Tally, kDropReasons> drops_;
 };
 

@@ -220,6 +220,58 @@ TEST_F(EmitterTest, TextAndSpeechCarryTheirPlaceAndWords) {
   EXPECT_NEAR(sink.events[2].confidence.value(), 0.9, 1e-6);
 }
 
+TEST_F(EmitterTest, APartialWithoutAnyFinalWordsIsWithdrawn) {
+  perceive::Percept p = percept(2, false);
+  perceive::Utterance utterance;
+  utterance.id = 1;
+  utterance.start = core::MediaTime::from_us(1'500'000);
+  utterance.end = p.moment.time;
+  utterance.words = {{" Valve", utterance.start, utterance.end, 0.8F}};
+  p.speech = {utterance};
+  emitter().on_percept(p);
+  utterance.words.clear();
+  utterance.final = true;
+  p.speech = {utterance};
+  emitter().on_percept(p);
+  emitter().on_percept(p);  // nothing stands any more
+  emitter().finish();
+  ASSERT_EQ(sink.events.size(), 2U);
+  EXPECT_FALSE(sink.events[0].final);
+  EXPECT_TRUE(sink.events[1].final);
+  EXPECT_EQ(sink.events[1].kind, EventKind::kSpeech);
+  EXPECT_EQ(sink.events[1].id, sink.events[0].id);
+  EXPECT_EQ(sink.events[1].t0, sink.events[0].t0);
+  EXPECT_EQ(sink.events[1].text, "");
+  EXPECT_TRUE(sink.events[1].words.empty());
+}
+
+TEST_F(EmitterTest, TheEndOfTheStreamWithdrawsTentativeSpeech) {
+  perceive::Percept p = percept(2, false);
+  perceive::Utterance utterance;
+  utterance.id = 3;
+  utterance.start = utterance.end = p.moment.time;
+  utterance.words = {{" Valve", utterance.start, utterance.end, 0.8F}};
+  p.speech = {utterance};
+  emitter().on_percept(p);
+  emitter().finish();
+  ASSERT_EQ(sink.events.size(), 2U);
+  EXPECT_EQ(sink.events[1].id, "speech-3");
+  EXPECT_TRUE(sink.events[1].final && sink.events[1].text.empty());
+}
+
+TEST_F(EmitterTest, SpeechThatNobodySawIsNotWithdrawn) {
+  perceive::Percept p = percept(2, false);
+  perceive::Utterance utterance;
+  utterance.words = {{"\x1B", p.moment.time, p.moment.time, 0.8F}};  // nothing is left of it
+  p.speech = {utterance};
+  emitter().on_percept(p);
+  utterance.words.clear();
+  utterance.final = true;
+  p.speech = {utterance};
+  emitter().on_percept(p);
+  EXPECT_TRUE(sink.events.empty());
+}
+
 TEST_F(EmitterTest, DropsAreSummedUpPerSecondAndNeverLost) {
   for (int i = 0; i < 100; ++i) {
     emitter().on_drop(DropReason::kBusy, core::MediaTime::from_us(i * 33'000));

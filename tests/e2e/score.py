@@ -88,7 +88,7 @@ def nearest(event, planted):
 
 def speech_scores(events, truth):
     """Word error rate, announcements found (at least 3 of 4 words near their time), start errors."""
-    finals = [e for e in events if e["kind"] == "speech" and e["final"]]
+    finals = [e for e in events if e["kind"] == "speech" and e["final"] and e["text"]]
     found, errors, count, starts, missed = 0, 0, 0, [], []
     used = set()
     for planted in truth["speech"]:

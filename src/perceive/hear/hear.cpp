@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -47,23 +48,38 @@ core::Result<std::vector<Utterance>> Listener::push(const ingest::Frame& sound,
     out = std::move(ended).value();
   }
   append(sound);
+  const std::size_t before = out.size();
   core::Status status = listen(out);
-  if (status.ok() && out.empty()) status = try_partial(knobs, out);
-  if (!status.ok()) {
-    restart();
-    return status.error();
-  }
+  if (status.ok() && out.size() == before) status = try_partial(knobs, out);
+  if (!status.ok()) return give_up(status.error(), std::move(out));
   drop_old_sound();
-  return out;
+  return owed_and(std::move(out));
 }
 
 core::Result<std::vector<Utterance>> Listener::flush() {
   std::vector<Utterance> out;
   core::Status status;
   if (const auto span = segmenter_.finish()) status = finish_segment(*span, out);
+  if (!status.ok()) return give_up(status.error(), std::move(out));
   restart();
-  if (!status.ok()) return status.error();
-  return out;
+  return owed_and(std::move(out));
+}
+
+// Ends the open segment without its words: a partial of it must not stand for ever.
+core::Error Listener::give_up(core::Error error, std::vector<Utterance> finished) {
+  owed_ = owed_and(std::move(finished));
+  if (auto withdrawn = utterance({}, true)) {
+    owed_.push_back(std::move(*withdrawn));
+    ++next_id_;
+  }
+  restart();
+  return error;
+}
+
+std::vector<Utterance> Listener::owed_and(std::vector<Utterance> out) {
+  auto owed = std::exchange(owed_, {});
+  owed.insert(owed.end(), std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
+  return owed;
 }
 
 bool Listener::continues(const ingest::Frame& frame) const {
@@ -129,9 +145,8 @@ core::Status Listener::try_partial(const core::Knobs& knobs, std::vector<Utteran
   narrow_window();
   auto partial = utterance(words, false);
   if (!partial || partial->words.empty()) return {};
-  std::string text = partial->text();
-  if (text == shown_) return {};
-  shown_ = std::move(text);
+  if (partial->text() == shown_.text()) return {};
+  shown_ = *partial;
   out.push_back(std::move(*partial));
   return {};
 }
@@ -170,7 +185,7 @@ core::Result<Listener::Words> Listener::hear(std::int64_t begin, std::int64_t en
 
 // Nothing when there is nothing to say and nothing to take back.
 std::optional<Utterance> Listener::utterance(const Words& words, bool final) {
-  if (words.empty() && shown_.empty()) return std::nullopt;
+  if (words.empty() && shown_.words.empty()) return std::nullopt;
   Utterance u{.id = next_id_, .words = {}, .start = {}, .end = {}, .final = final};
   MediaTime earliest = spoken_until_;
   for (const engine::HeardWord& word : words) {
@@ -181,7 +196,7 @@ std::optional<Utterance> Listener::utterance(const Words& words, bool final) {
     u.words.push_back(std::move(spoken));
   }
   if (u.words.empty()) {
-    u.start = u.end = time_at(static_cast<double>(window_begin_) / kRate);
+    u.start = u.end = shown_.start;
   } else {
     u.start = u.words.front().start;
     u.end = u.words.back().end;
@@ -201,7 +216,7 @@ MediaTime Listener::time_at(double seconds) const {
 void Listener::begin_segment(std::int64_t sample) {
   agreement_.clear();
   context_.clear();
-  shown_.clear();
+  shown_ = {};
   window_begin_ = passed_until_ = sample;
 }
 

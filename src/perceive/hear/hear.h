@@ -27,8 +27,9 @@ struct ListenerOptions {
 
 // Promises: utterances rise in id and time and do not overlap; words lie in order inside theirs.
 // A partial's id is taken up by its final, which is sent even when nothing is left of it (no words:
-// the partial is withdrawn). Words that two partials agreed on are in the final.
-// Memory: the sound of the open segment, at most kSpeechWindowSecondsMax, and one second.
+// the partial is withdrawn, and the final has its start). Words that two partials agreed on are in
+// the final. Memory: the sound of the open segment, at most kSpeechWindowSecondsMax, and one
+// second.
 class Listener {
  public:
   // Both must outlive the listener; nobody else may use them meanwhile.
@@ -36,7 +37,8 @@ class Listener {
 
   // The next block. A new epoch or a step in time of more than 0.1 s ends the open segment first.
   // Errors: kUsage (no sound or no time), and those of the two models; the open segment is then
-  // given up and the listener goes on with the next block.
+  // given up and the listener goes on with the next block. What was final before the error, and the
+  // withdrawal of the partial given up, come with the next call that succeeds.
   core::Result<std::vector<Utterance>> push(const ingest::Frame& sound, const core::Knobs& knobs);
 
   // No more sound: ends the open segment. The listener may be used again afterwards.
@@ -63,6 +65,8 @@ class Listener {
   core::MediaTime time_at(double seconds) const;
   void begin_segment(std::int64_t sample);
   void drop_old_sound();
+  core::Error give_up(core::Error error, std::vector<Utterance> finished);
+  std::vector<Utterance> owed_and(std::vector<Utterance> out);
   void restart();
 
   engine::SpeechModel& speech_;
@@ -82,8 +86,9 @@ class Listener {
   std::int64_t window_begin_ = 0;  // partial passes hear from here on
   std::int64_t passed_until_ = 0;  // end of the sound of the last pass
   std::string context_;            // committed text before the window
-  std::string shown_;              // text of the last partial; empty = none was sent
+  Utterance shown_;                // the last partial; without words = none was sent
 
+  std::vector<Utterance> owed_;  // held back by an error: what one call ended
   std::uint64_t next_id_ = 1;
   core::MediaTime spoken_until_;  // end of the last final utterance
 };

@@ -271,7 +271,34 @@ TEST_F(ListenerTest, APartialThatLeavesNothingIsWithdrawn) {
   silence(1000);
   ASSERT_EQ(finals_.size(), 1U);
   EXPECT_EQ(finals_[0].id, partials_[0].id);
+  EXPECT_EQ(finals_[0].start, partials_[0].start);
   EXPECT_TRUE(finals_[0].words.empty());
+}
+
+TEST_F(ListenerTest, APartialOfAFailedSegmentIsWithdrawnToo) {
+  for (int i = 0; i < 4; ++i) say(i);
+  ASSERT_EQ(partials_.size(), 1U);
+  speech_.fail_next = true;
+  silence(1000);
+  ASSERT_EQ(errors_.size(), 1U);
+  ASSERT_EQ(finals_.size(), 1U);
+  EXPECT_EQ(finals_[0].id, partials_[0].id);
+  EXPECT_TRUE(finals_[0].words.empty());
+  for (int i = 4; i < 6; ++i) say(i);
+  flush();
+  EXPECT_EQ(finals_.back().text(), "w4 w5");
+  EXPECT_GT(finals_.back().id, partials_[0].id);
+}
+
+TEST_F(ListenerTest, WhatWasFinalBeforeAnErrorIsNotLost) {
+  for (int i = 0; i < 2; ++i) say(i);
+  now_us_ += 5'000'000;  // a gap: the next block ends the utterance ...
+  voice_.fail_next = true;
+  for (int i = 2; i < 4; ++i) say(i);  // ... and a chunk of it fails
+  EXPECT_EQ(errors_.size(), 1U);
+  flush();
+  ASSERT_EQ(finals_.size(), 2U);
+  EXPECT_EQ(finals_[0].text(), "w0 w1");
 }
 
 TEST_F(ListenerTest, BadInputIsRefusedOrRepaired) {
