@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/limits.h"
 #include "core/media_time.h"
 
 namespace saccade::core {
@@ -19,6 +20,8 @@ struct Knobs {
   // decode
   int max_new_tokens = 64;  // per answer, 1..4096
   // read
+  std::int64_t read_pixels_max = limits::kReadPixels;  // larger places are scaled down to find
+                                                       // text; 1024..kReadPixelsStill
   MediaDuration read_interval_min = MediaDuration::from_ms(0);  // least time between two OCR passes
   // hear
   MediaDuration partial_interval = MediaDuration::from_ms(1'000);  // between two partial hypotheses

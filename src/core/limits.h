@@ -27,7 +27,9 @@ inline constexpr std::int64_t kJoinWindowUs = 50'000;
 inline constexpr std::size_t kAlignPendingMax = 4096;
 // perceive
 inline constexpr std::size_t kTileCacheBytes = 64ULL << 20;
-inline constexpr std::size_t kTextLinesMax = 256;  // per picture
+inline constexpr std::int64_t kReadPixels = 1280 * 736;      // looked at for text at a time
+inline constexpr std::int64_t kReadPixelsStill = 4'000'000;  // of a still: 1 GB in the network
+inline constexpr std::size_t kTextLinesMax = 256;            // per picture
 inline constexpr std::size_t kTextLineBytesMax = 1024;
 inline constexpr int kSpeechWindowSecondsMax = 28;  // whisper sees 30 s
 // attend / decode

@@ -14,34 +14,13 @@
 
 #include "decode/fake_language_model.h"
 #include "perceive/hear/fake_speech_model.h"
+#include "perceive/see/fake_encoder.h"
 #include "session/question.h"
 
 namespace saccade::session {
 namespace {
 
 using emit::EventKind;
-
-class FakeEncoder final : public engine::VisionEncoder {
- public:
-  FakeEncoder() {
-    traits_.fingerprint = "fake";
-    traits_.view_side = 64;
-  }
-  const engine::VisionTraits& traits() const override { return traits_; }
-  core::Result<engine::EncodedViewPtr> encode(const core::PixelView&, engine::ViewPlace) override {
-    ++calls;
-    if (fail) return core::error(core::ErrorCode::kNumeric, "NaN in the view's tokens");
-    auto view = std::make_shared<engine::EncodedView>();
-    view->segments.emplace_back(std::vector<engine::TokenId>{calls});
-    view->tokens = 1;
-    return engine::EncodedViewPtr(view);
-  }
-  int calls = 0;
-  bool fail = false;
-
- private:
-  engine::VisionTraits traits_;
-};
 
 struct Kept final : emit::EventSink {
   void on_event(const emit::Event& event) override { events.push_back(event); }
@@ -107,7 +86,7 @@ class SessionTest : public testing::Test {
   }
 
   core::SystemClock clock;
-  FakeEncoder encoder;
+  perceive::FakeEncoder encoder;
   decode::FakeLanguageModel language;
   perceive::FakeSpeechModel speech;
   perceive::FakeVoiceDetector voice;
@@ -121,7 +100,7 @@ TEST_F(SessionTest, AFileIsSeenWholeAndOnlyChangesAreAnswered) {
   EXPECT_EQ(27, kept.number("frames_unchanged"));
   EXPECT_EQ(3, kept.number("answers"));
   EXPECT_EQ(0, kept.number("dropped_busy"));
-  EXPECT_EQ(3, encoder.calls);
+  EXPECT_EQ(3, encoder.calls());
   // The same words three times are one caption with one span.
   const auto captions = kept.of(EventKind::kCaption);
   ASSERT_EQ(2U, captions.size());
@@ -184,6 +163,24 @@ TEST_F(SessionTest, StopFromAnotherThreadEndsALoopedRealtimeRun) {
   EXPECT_EQ(EventKind::kStats, kept.events.back().kind);
 }
 
+TEST_F(SessionTest, AStillIsSearchedForSmallerTextAndThatIsTold) {
+  ASSERT_TRUE(open()->run().ok());
+  EXPECT_TRUE(kept.of(EventKind::kKnobs).empty());
+  const std::string still = clip() + ".png";
+  ASSERT_EQ(0, std::system(
+                   ("ffmpeg -nostdin -v error -y -i " + clip() + " -frames:v 1 " + still).c_str()));
+  options.source.url = still;
+  options.senses.hear = false;
+  kept.events.clear();
+  ASSERT_TRUE(open()->run().ok());
+  std::filesystem::remove(still);
+  const auto told = kept.of(EventKind::kKnobs);
+  ASSERT_EQ(1U, told.size());
+  EXPECT_EQ(2U, told.front().knobs);
+  ASSERT_FALSE(kept.of(EventKind::kCaption).empty());
+  EXPECT_EQ(2U, kept.of(EventKind::kCaption).front().knobs);
+}
+
 TEST_F(SessionTest, ALengthLimitEndsTheRun) {
   options.media_max = core::MediaDuration::from_ms(1'000);
   ASSERT_TRUE(open()->run().ok());
@@ -205,7 +202,7 @@ TEST_F(SessionTest, AQuestionOverTwoMediaHasOneAnswer) {
   ASSERT_TRUE(answer_question(question, models(), kept, clock, core::Rng(1)).ok());
   ASSERT_EQ(1U, kept.of(EventKind::kAnswer).size());
   EXPECT_EQ("a colour", kept.of(EventKind::kAnswer).front().text);
-  EXPECT_EQ(6, encoder.calls);  // three different pictures of each
+  EXPECT_EQ(6, encoder.calls());  // three different pictures of each
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "session/fit_knobs.h"
+
 namespace saccade::session {
 Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& clock)
     : parts_(std::move(parts)),
@@ -60,6 +62,7 @@ void Wiring::on_item(ingest::SourceItem item) {
     parts_.emitter->on_state(*state);
   } else if (const auto* info = std::get_if<ingest::SourceInfo>(&item)) {
     parts_.emitter->on_source(*info);
+    knobs_ = fit_knobs(std::move(knobs_), *info, *parts_.emitter);
   } else if (const auto* loss = std::get_if<ingest::Loss>(&item)) {
     parts_.emitter->on_loss(*loss);
   }
@@ -107,7 +110,7 @@ void Wiring::hear_loop() {
   core::MediaTime now;
   while (auto sound = sounds_.pop()) {
     now = sound->time;
-    tell_speech(parts_.listener->push(*sound, *knobs_), now);
+    tell_speech(parts_.listener->push(*sound, options_.knobs), now);
   }
   if (parts_.listener) tell_speech(parts_.listener->flush(), now);
 }

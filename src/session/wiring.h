@@ -61,7 +61,7 @@ class Wiring {
   Parts parts_;
   const SessionOptions& options_;
   const core::Clock& clock_;
-  const core::KnobsPtr knobs_;
+  core::KnobsPtr knobs_;  // of Moments made from now on; ingest thread only
 
   Handoff<align::Moment> moments_;                 // ingest -> perceive
   core::BoundedQueue<ingest::Frame> sounds_;       // ingest -> hear: never drops

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/pixels.h"
 #include "core/result.h"
 #include "perceive/read/text_models.h"
@@ -11,13 +12,10 @@
 
 namespace saccade::perceive {
 
-// Pictures above this are scaled down for detection (never for recognition): 1280x736. At this size
-// text of 20 px in 720p is found; at 960x544 it cost half the time but lost letters of small lines.
-inline constexpr std::int64_t kDetectPixelsDefault = 1280LL * 736;
-inline constexpr std::int64_t kDetectPixelsMax = 4'000'000;  // about 1 GB inside the network
-
 struct DetectOptions {
-  std::int64_t pixels_max = kDetectPixelsDefault;
+  // Pictures above this are scaled down for detection (never for recognition). At the default text
+  // of 20 px in 720p is found; 960x544 cost half the time but lost letters of small lines.
+  std::int64_t pixels_max = core::limits::kReadPixels;
   float pixel_min = 0.3F;  // probability from which a pixel is text
   float score_min = 0.5F;  // mean probability inside a box that is text by itself
   float weak_min = 0.3F;   // the same of a box that only continues another one

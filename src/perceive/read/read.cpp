@@ -30,15 +30,26 @@ core::Error no_picture(const char* what) {
                      std::string("reading text needs a picture with a time, but ") + what);
 }
 
+core::Status check(const core::Knobs& knobs) {
+  constexpr std::int64_t kLeast = kModelMultiple * kModelMultiple;
+  constexpr std::int64_t kMost = core::limits::kReadPixelsStill;
+  if (knobs.read_pixels_max >= kLeast && knobs.read_pixels_max <= kMost) return {};
+  return core::error(core::ErrorCode::kUsage, "read_pixels_max is " +
+                                                  std::to_string(knobs.read_pixels_max) +
+                                                  ", allowed are " + std::to_string(kLeast) +
+                                                  " to " + std::to_string(kMost));
+}
+
 }  // namespace
 
 struct TextReader::State {
   std::unique_ptr<TextSense> sense;
   float confidence_min;
   TextTracker tracker;
-  std::vector<DatedArea> pending;  // changed and not yet read
-  PictureSize size;                // of the last picture; 0x0 before the first
-  core::MediaTime seen, looked;    // last picture; last pass
+  std::vector<DatedArea> pending;                       // changed and not yet read
+  std::int64_t pixels_max = core::limits::kReadPixels;  // of the last knobs
+  PictureSize size;                                     // of the last picture; 0x0 before the first
+  core::MediaTime seen, looked;                         // last picture; last pass
 
   State(std::unique_ptr<TextSense> with, float least)
       : sense(std::move(with)), confidence_min(least), tracker(least) {}
@@ -73,7 +84,7 @@ core::Result<std::vector<Quad>> TextReader::State::find_lines(const core::PixelV
                                                               ReadWork& work) {
   std::vector<Quad> boxes;
   for (int round = 0; round < kGrowRoundsMax; ++round) {
-    auto found = sense->detect(view.crop(crop));
+    auto found = sense->detect(view.crop(crop), pixels_max);
     if (!found) return found.error();
     ++work.regions;
     work.detect_pixels += static_cast<std::int64_t>(crop.width) * crop.height;
@@ -133,10 +144,7 @@ core::Result<std::unique_ptr<TextReader>> TextReader::open(const ReadOptions& op
                                                     std::to_string(options.confidence_min) +
                                                     ", allowed are 0 to 1");
   }
-  PpOcrOptions ocr;
-  ocr.models = TextModelOptions{options.detector_path, options.recogniser_path, options.threads};
-  if (options.detect_pixels_max != 0) ocr.detect_pixels_max = options.detect_pixels_max;
-  auto sense = PpOcr::open(ocr);
+  auto sense = PpOcr::open({options.detector_path, options.recogniser_path, options.threads});
   if (!sense) return sense.error();
   return std::make_unique<TextReader>(std::move(*sense), options.confidence_min);
 }
@@ -146,7 +154,9 @@ core::Result<ReadResult> TextReader::read(const ingest::Frame& picture, const Ch
   const ingest::Picture* shown = picture.picture();
   if (shown == nullptr || shown->pixels.empty()) return no_picture("got none");
   if (picture.time.is_special()) return no_picture("its time is not set");
+  if (auto status = check(knobs); !status) return status.error();
   State& state = *state_;
+  state.pixels_max = knobs.read_pixels_max;
   const core::PixelView view = shown->pixels.view();
   const PictureSize size{view.width, view.height};
   const bool jumped = state.seen.is_set() && !picture.time.since(state.seen);
@@ -185,7 +195,7 @@ ReadResult TextReader::finish(core::MediaTime end) {
 core::Result<std::vector<TextLine>> TextReader::read_still(const core::PixelView& view) {
   std::vector<TextLine> lines, ordered;
   if (view.empty()) return ordered;
-  const auto found = state_->sense->detect(view);
+  const auto found = state_->sense->detect(view, core::limits::kReadPixelsStill);
   if (!found) return found.error();
   std::vector<Quad> boxes;
   for (const FoundText& text : *found) {

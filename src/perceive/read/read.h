@@ -28,7 +28,6 @@ struct ReadOptions {
   std::string detector_path, recogniser_path;  // PP-OCR as ONNX
   int threads = 1;                             // of inference, 1..64
   float confidence_min = kTextConfidenceMin;   // 0..1; lines below are not reported
-  std::int64_t detect_pixels_max = 0;  // larger regions are scaled down to find text; 0 = 1280x736
 };
 
 // What one call cost.
@@ -54,15 +53,16 @@ class TextReader {
   TextReader(TextReader&&) noexcept;
   TextReader& operator=(TextReader&&) noexcept;
 
-  // Errors: kUsage (no picture, no time), kInternal, kNumeric. After an error nothing is lost: the
-  // next call looks at the same places again.
+  // Errors: kUsage (no picture, no time, a knob out of range), kInternal, kNumeric. After an error
+  // nothing is lost: the next call looks at the same places again.
   core::Result<ReadResult> read(const ingest::Frame& picture, const ChangeMap& change,
                                 const core::Knobs& knobs);
 
   // The stream has ended at `end`: ends all tracks. The next picture begins anew.
   ReadResult finish(core::MediaTime end);
 
-  // All lines of one still picture in reading order, apart from any tracks.
+  // All lines of one still picture in reading order, apart from any tracks. Looks at up to
+  // kReadPixelsStill.
   core::Result<std::vector<TextLine>> read_still(const core::PixelView& view);
 
  private:

@@ -24,15 +24,17 @@ struct Screen {
   std::vector<Planted> lines;
   const std::uint8_t* base = nullptr;
   int detected = 0, recognised = 0, failures = 0;
-  std::int64_t pixels = 0;
+  std::int64_t pixels = 0, pixels_max = 0;
 };
 
 class ScriptedSense final : public TextSense {
  public:
   explicit ScriptedSense(Screen& screen) : screen_(screen) {}
 
-  core::Result<std::vector<FoundText>> detect(const core::PixelView& view) override {
+  core::Result<std::vector<FoundText>> detect(const core::PixelView& view,
+                                              std::int64_t pixels_max) override {
     ++screen_.detected;
+    screen_.pixels_max = pixels_max;
     screen_.pixels += static_cast<std::int64_t>(view.width) * view.height;
     if (screen_.failures > 0) {
       --screen_.failures;
@@ -262,6 +264,18 @@ TEST_F(Reading, ChangesOutsideThePictureAreHarmless) {
   EXPECT_TRUE(read(100, {{5000, 5000, 10, 10}, {-50, -50, 10, 10}, {0, 0, 0, 0}}).events.empty());
 }
 
+TEST_F(Reading, LooksAtAsManyPixelsAsTheKnobsSay) {
+  read(0);
+  EXPECT_EQ(screen.pixels_max, core::limits::kReadPixels);
+  knobs.read_pixels_max = core::limits::kReadPixelsStill;
+  read(100, {{0, 0, 64, 64}});
+  EXPECT_EQ(screen.pixels_max, core::limits::kReadPixelsStill);
+  knobs.read_pixels_max = core::limits::kReadPixelsStill + 1;
+  const auto refused = try_read(at(200), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, core::ErrorCode::kUsage);
+}
+
 TEST_F(Reading, StillPicturesLeaveTheTracksAlone) {
   screen.lines = {{"STILL", {100, 100, 200, 30}}};
   read(0);
@@ -271,6 +285,7 @@ TEST_F(Reading, StillPicturesLeaveTheTracksAlone) {
   const auto lines = reader.read_still(view);
   ASSERT_TRUE(lines.ok());
   EXPECT_TRUE(lines->empty());
+  EXPECT_EQ(screen.pixels_max, core::limits::kReadPixelsStill);
   EXPECT_TRUE(reader.read_still(core::PixelView{})->empty());
   EXPECT_EQ(read(100).visible.size(), 1U);
 }

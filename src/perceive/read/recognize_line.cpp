@@ -71,22 +71,16 @@ core::Result<LineReading> recognize_line(TextModels& models, const core::PixelVi
   return best;
 }
 
-core::Result<std::unique_ptr<PpOcr>> PpOcr::open(const PpOcrOptions& options) {
-  constexpr std::int64_t kPixelsMin = kModelMultiple * kModelMultiple;
-  if (options.detect_pixels_max < kPixelsMin || options.detect_pixels_max > kDetectPixelsMax) {
-    return core::error(core::ErrorCode::kUsage, "pixels for text detection are " +
-                                                    std::to_string(options.detect_pixels_max) +
-                                                    ", allowed are " + std::to_string(kPixelsMin) +
-                                                    " to " + std::to_string(kDetectPixelsMax));
-  }
-  auto models = TextModels::load(options.models);
+core::Result<std::unique_ptr<PpOcr>> PpOcr::open(const TextModelOptions& options) {
+  auto models = TextModels::load(options);
   if (!models) return models.error();
-  return std::unique_ptr<PpOcr>(new PpOcr(std::move(*models), options.detect_pixels_max));
+  return std::unique_ptr<PpOcr>(new PpOcr(std::move(*models)));
 }
 
-core::Result<std::vector<FoundText>> PpOcr::detect(const core::PixelView& view) {
+core::Result<std::vector<FoundText>> PpOcr::detect(const core::PixelView& view,
+                                                   std::int64_t pixels_max) {
   DetectOptions options;
-  options.pixels_max = pixels_max_;
+  options.pixels_max = pixels_max;
   return detect_text(*models_, view, options);
 }
 

@@ -21,24 +21,18 @@ Quad turned(const Quad& box, int turns);
 core::Result<LineReading> recognize_line(TextModels& models, const core::PixelView& view,
                                          const Quad& box);
 
-struct PpOcrOptions {
-  TextModelOptions models;
-  std::int64_t detect_pixels_max = kDetectPixelsDefault;  // 32x32..kDetectPixelsMax
-};
-
 // PP-OCRv6 on OpenVINO. One thread at a time.
 class PpOcr final : public TextSense {
  public:
   // Errors: kUsage (a value out of range), kModelUnusable.
-  static core::Result<std::unique_ptr<PpOcr>> open(const PpOcrOptions& options);
-  core::Result<std::vector<FoundText>> detect(const core::PixelView& view) override;
+  static core::Result<std::unique_ptr<PpOcr>> open(const TextModelOptions& options);
+  core::Result<std::vector<FoundText>> detect(const core::PixelView& view,
+                                              std::int64_t pixels_max) override;
   core::Result<LineReading> recognize(const core::PixelView& view, const Quad& box) override;
 
  private:
-  PpOcr(std::unique_ptr<TextModels> models, std::int64_t pixels_max)
-      : models_(std::move(models)), pixels_max_(pixels_max) {}
+  explicit PpOcr(std::unique_ptr<TextModels> models) : models_(std::move(models)) {}
   std::unique_ptr<TextModels> models_;
-  std::int64_t pixels_max_;
 };
 
 }  // namespace saccade::perceive

@@ -2,6 +2,7 @@
 // What reading needs from a recogniser: where text stands and what a line says. TextReader sees
 // only this; the PP-OCR implementation is PpOcr (recognize_line.h), tests hand in a scripted one.
 // Threads: one at a time.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ class TextSense {
  public:
   virtual ~TextSense() = default;
   // Boxes in pixels of `view`, in no order, at most kTextLinesMax, best first when there are more.
-  virtual core::Result<std::vector<FoundText>> detect(const core::PixelView& view) = 0;
+  // A view above `pixels_max` may be scaled down for it.
+  virtual core::Result<std::vector<FoundText>> detect(const core::PixelView& view,
+                                                      std::int64_t pixels_max) = 0;
   // Reads the line inside `box`. No characters when nothing legible stands there.
   virtual core::Result<LineReading> recognize(const core::PixelView& view, const Quad& box) = 0;
 };

@@ -75,9 +75,10 @@ core::Result<SeenResult> Seer::see(const ingest::Frame& frame, const core::Knobs
 
   const bool global_still = watched_.front().pending == 0;
   glance.result.unchanged = global_still;
-  if (!global_still && look(glance)) {
+  if (!global_still) {
+    if (look(glance)) kept_time_ = frame.time;
+    // Also after a refusal: the view stays pending, and readers of the change map have seen it.
     meter_.keep();
-    kept_time_ = frame.time;
   }
   glance.result.views = shown_views(frame.time);
   return std::move(glance.result);

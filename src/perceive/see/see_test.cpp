@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/rng.h"
+#include "perceive/see/fake_encoder.h"
 #include "perceive/see/test_picture.h"
 
 namespace saccade::perceive {
@@ -17,36 +18,6 @@ using core::MediaDuration;
 using core::MediaTime;
 
 static_assert(std::is_move_constructible_v<Seer>);  // sessions build it and hand it on
-
-// Counts what it is asked for; a view's only token tells the call's number.
-class FakeEncoder final : public engine::VisionEncoder {
- public:
-  explicit FakeEncoder(bool tiles = false) {
-    traits_.fingerprint = "fake";
-    traits_.view_side = 320;
-    traits_.tiles = tiles;
-    traits_.tile_grid_max = 4;
-  }
-  const engine::VisionTraits& traits() const override { return traits_; }
-  core::Result<engine::EncodedViewPtr> encode(const core::PixelView&,
-                                              engine::ViewPlace place) override {
-    places.push_back(place);
-    if (std::exchange(fail_next, false)) {
-      return core::error(core::ErrorCode::kNumeric, "NaN in the view's tokens");
-    }
-    auto view = std::make_shared<engine::EncodedView>();
-    view->segments.emplace_back(std::vector<engine::TokenId>{calls()});
-    view->tokens = 1;
-    return engine::EncodedViewPtr(view);
-  }
-  int calls() const { return static_cast<int>(places.size()); }
-
-  std::vector<engine::ViewPlace> places;
-  bool fail_next = false;
-
- private:
-  engine::VisionTraits traits_;
-};
 
 ingest::Frame frame_at(std::int64_t ms, const TestPicture& picture, std::uint32_t epoch = 0) {
   ingest::Frame frame;
@@ -232,6 +203,7 @@ TEST(Seer, EncoderFaultIsReportedAndTheStreamGoesOn) {
   EXPECT_FALSE(again.fault.has_value());
   EXPECT_TRUE(again.views.empty());
   EXPECT_FALSE(again.unchanged);
+  EXPECT_TRUE(again.change.regions.empty()) << "nothing changed since the picture before";
   EXPECT_EQ(encoder.calls(), 2);
   const auto back = must_see(seer, frame_at(300, good));  // kept content, but nothing to show
   EXPECT_FALSE(back.fault.has_value());

@@ -1,0 +1,25 @@
+#include "session/fit_knobs.h"
+
+namespace saccade::session {
+namespace {
+
+// Only a still has neither a rate nor a length.
+bool is_still(const ingest::SourceInfo& source) {
+  return source.has_video && !source.has_audio && !source.live && source.fps == 0 &&
+         source.duration.us() == 0;
+}
+
+}  // namespace
+
+core::KnobsPtr fit_knobs(core::KnobsPtr knobs, const ingest::SourceInfo& source,
+                         emit::Emitter& emitter) {
+  constexpr std::int64_t kStill = core::limits::kReadPixelsStill;
+  if (!is_still(source) || knobs->read_pixels_max == kStill) return knobs;
+  auto fitted = std::make_shared<core::Knobs>(*knobs);
+  ++fitted->version;
+  fitted->read_pixels_max = kStill;
+  emitter.on_knobs(*fitted);
+  return fitted;
+}
+
+}  // namespace saccade::session
