@@ -30,6 +30,11 @@ double covered_share(const core::Rect& box, const core::Rect& by) {
          (static_cast<double>(box.width) * box.height);
 }
 
+bool touches_any(std::span<const DatedArea> areas, const core::Rect& box) {
+  return std::any_of(areas.begin(), areas.end(),
+                     [&](const DatedArea& area) { return touches(area.area, box); });
+}
+
 double middles_apart(const core::Rect& a, const core::Rect& b) {
   return std::hypot((a.x + a.width / 2.0) - (b.x + b.width / 2.0),
                     (a.y + a.height / 2.0) - (b.y + b.height / 2.0));
@@ -54,10 +59,7 @@ bool touches(const core::Rect& a, const core::Rect& b) { return !intersection(a,
 void TextTracker::extend(core::MediaTime time, std::span<const DatedArea> unsure) {
   for (std::size_t t = live_.size(); t-- > 0;) {
     Live& live = live_[t];
-    const bool sure = std::none_of(unsure.begin(), unsure.end(), [&](const DatedArea& area) {
-      return touches(area.area, live.box);
-    });
-    if (!sure) continue;
+    if (touches_any(unsure, live.box)) continue;
     if (live.missed) {
       end(t);
     } else {
@@ -137,10 +139,9 @@ std::vector<bool> TextTracker::match(const Sighting& sighting, std::vector<bool>
 }
 
 void TextTracker::observe(const Sighting& sighting) {
-  extend(sighting.time, sighting.areas);
   std::vector<bool> found(live_.size(), false);
   const std::vector<bool> taken = match(sighting, found);
-  settle_missing(sighting, found);
+  settle_others(sighting, found, taken);
   for (std::size_t l = 0; l < sighting.lines.size(); ++l) {
     const LineReading& line = sighting.lines[l];
     if (!taken[l] && legible(line)) begin(line, sighting);
@@ -151,21 +152,26 @@ bool TextTracker::legible(const LineReading& line) const {
   return !line.characters.empty() && line.confidence >= confidence_min_;
 }
 
-void TextTracker::settle_missing(const Sighting& sighting, const std::vector<bool>& found) {
+void TextTracker::settle_others(const Sighting& sighting, const std::vector<bool>& found,
+                                const std::vector<bool>& taken) {
   for (std::size_t t = found.size(); t-- > 0;) {
     Live& live = live_[t];
-    const bool looked =
-        std::any_of(sighting.areas.begin(), sighting.areas.end(),
-                    [&](const DatedArea& area) { return touches(area.area, live.box); });
-    if (found[t] || !looked) continue;
-    const bool replaced =
-        std::any_of(sighting.lines.begin(), sighting.lines.end(), [&](const LineReading& line) {
-          return legible(line) && covered_share(live.box, bounds(line.box)) >= kCovered;
-        });
+    if (found[t]) continue;
+    const bool looked = touches_any(sighting.areas, live.box);
+    // Where only the pixels beside it changed, a new line over it replaces it all the same: a line
+    // has grown.
+    bool replaced = false;
+    for (std::size_t l = 0; l < sighting.lines.size() && !replaced; ++l) {
+      const LineReading& line = sighting.lines[l];
+      replaced = (looked || !taken[l]) && legible(line) &&
+                 covered_share(live.box, bounds(line.box)) >= kCovered;
+    }
     if (replaced || live.missed) {
       end(t);
-    } else {
+    } else if (looked) {
       live.missed = true;
+    } else {
+      live.track.last = sighting.time;
     }
   }
 }

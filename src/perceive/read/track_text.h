@@ -66,7 +66,9 @@ class TextTracker {
   void end(std::size_t index);
   // Gives each track at most one line of the sighting and marks it found; true per line taken.
   std::vector<bool> match(const Sighting& sighting, std::vector<bool>& found);
-  void settle_missing(const Sighting& sighting, const std::vector<bool>& found);
+  // What becomes of tracks that no line was given to.
+  void settle_others(const Sighting& sighting, const std::vector<bool>& found,
+                     const std::vector<bool>& taken);
 
   float confidence_min_;
   std::uint64_t next_id_ = 1, lines_dropped_ = 0;

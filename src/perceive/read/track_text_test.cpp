@@ -75,6 +75,21 @@ TEST_F(TextTracking, ALongerTextOverAShorterOneReplacesItAtOnce) {
   EXPECT_TRUE(events[0].ended);
 }
 
+TEST_F(TextTracking, ALineThatGrowsIntoAChangeBesideItIsReplaced) {
+  tracker.observe(whole(0, {line("LOAD", 40, 40), line("OTHER", 40, 140)}));
+  tracker.take_events();
+  const DatedArea beside{{110, 40, 200, 30}, at(100)};
+  tracker.observe({at(100), {line("LOAD DONE 42", 40, 40)}, {beside}});
+  const auto events = tracker.take_events();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_TRUE(events[0].ended);
+  EXPECT_EQ(events[0].line.text, "LOAD");
+  EXPECT_EQ(events[0].last, at(0));
+  EXPECT_EQ(events[1].line.text, "LOAD DONE 42");
+  EXPECT_EQ(events[1].first, at(100));
+  EXPECT_EQ(tracker.visible().size(), 2U);
+}
+
 TEST_F(TextTracking, OneMissedReadingIsForgiven) {
   tracker.observe(whole(0, {line("WARNING", 40, 40)}));
   tracker.take_events();
