@@ -19,15 +19,7 @@
 namespace saccade::align {
 namespace {
 
-using testing::append;
-using testing::describe;
-using testing::knobs;
-using testing::number_of;
-using testing::picture;
-using testing::sound;
-
 constexpr int kSeeds = 200;
-constexpr std::int64_t kMs = 1'000;
 constexpr double kSecond = 1e6;
 
 // Two clocks that run apart, seen through a network.

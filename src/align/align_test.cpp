@@ -12,16 +12,7 @@
 namespace saccade::align {
 namespace {
 
-using testing::append;
-using testing::describe;
-using testing::knobs;
-using testing::number_of;
-using testing::picture;
-using testing::sound;
-
-constexpr std::int64_t kMs = 1'000;
-
-class AlignTest : public ::testing::Test {
+class AlignTest : public testing::Test {
  protected:
   // Blocks number `first` to `last - 1`, block n at n * 20 ms.
   void hear(Aligner& aligner, int first, int last) {

@@ -10,7 +10,9 @@
 
 #include "align/align.h"
 
-namespace saccade::align::testing {
+namespace saccade::align {
+
+inline constexpr std::int64_t kMs = 1'000;  // microseconds
 
 inline ingest::Frame picture(std::int64_t time_us, int number, std::uint32_t epoch = 0) {
   ingest::Picture payload;
@@ -68,4 +70,4 @@ inline std::vector<std::string> describe(const std::vector<Moment>& moments) {
   return lines;
 }
 
-}  // namespace saccade::align::testing
+}  // namespace saccade::align

@@ -8,9 +8,6 @@
 namespace saccade::align {
 namespace {
 
-using testing::picture;
-using testing::sound;
-
 HeldPicture seen(std::int64_t us) { return {picture(us, 1), core::SteadyTime{}}; }
 HeldSound heard(std::int64_t us) { return {sound(us, 1), core::SteadyTime{}, 0, false}; }
 

@@ -8,9 +8,6 @@
 namespace saccade::align {
 namespace {
 
-using testing::picture;
-using testing::sound;
-
 // Feeds `seconds` of one picture and one block every 100 ms. The sound clock is `ppm` fast and
 // sound arrives `delay_us` late.
 void feed(SkewTracker& skew, double& now_s, double seconds, double ppm, std::int64_t delay_us) {
