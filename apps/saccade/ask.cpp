@@ -1,4 +1,5 @@
 // ask MEDIA... QUESTION: one answer, through the same rooms as a stream.
+#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -21,9 +22,8 @@ core::Status run_ask(CommandContext& context, std::vector<std::string> words) {
   if (!filter_words) return std::move(filter_words).error();
 
   session::QuestionOptions question;
-  question.text = std::move(words.back());
+  const std::string asked = std::move(words.back());
   words.pop_back();
-  for (const std::string& medium : words) question.media.push_back(source_of(settings, medium));
   question.sampling = sampling_of(settings);
   question.stops = settings.stop;
   question.filter_words = std::move(filter_words).value();
@@ -32,21 +32,32 @@ core::Status run_ask(CommandContext& context, std::vector<std::string> words) {
 
   auto models = open_models(context, settings, {.see = true, .read = false, .hear = false});
   if (!models) return std::move(models).error();
+  Senses senses{.see = true, .read = false, .hear = false};
   const bool model_wants = models->vision_language.language->traits().wants_context;
   if (settings.context_lines == "on" || (settings.context_lines == "auto" && model_wants)) {
-    auto senses = open_models(context, settings, {.see = false, .read = true, .hear = true});
-    if (!senses) return std::move(senses).error();
-    models->reader = std::move(senses->reader);
-    models->voice = std::move(senses->voice);
-    models->speech = std::move(senses->speech);
-    question.senses = {.see = true, .read = true, .hear = true};
+    auto more = open_models(context, settings, {.see = false, .read = true, .hear = true});
+    if (!more) return std::move(more).error();
+    models->reader = std::move(more->reader);
+    models->voice = std::move(more->voice);
+    models->speech = std::move(more->speech);
+    senses = {.see = true, .read = true, .hear = true};
   }
+  session::Turn& turn = question.turns.emplace_back();
+  for (const std::string& medium : words) {
+    std::error_code why;
+    turn.parts.emplace_back(session::Medium{.source = source_of(settings, medium),
+                                            .spread = std::filesystem::is_regular_file(medium, why),
+                                            .senses = senses});
+  }
+  turn.parts.emplace_back(asked);
 
   JsonLines json(std::cout, {});
   BareText text(context.footer, emit::EventKind::kAnswer);
   emit::EventSink& sink = settings.json ? static_cast<emit::EventSink&>(json) : text;
-  return session::answer_question(question, models->lend(), sink, context.clock,
-                                  core::Rng(static_cast<std::uint64_t>(settings.seed)));
+  return session::answer_question(question, models->lend(),
+                                  {.sink = sink,
+                                   .clock = context.clock,
+                                   .rng = core::Rng(static_cast<std::uint64_t>(settings.seed))});
 }
 
 }  // namespace saccade::app

@@ -11,6 +11,7 @@ namespace {
 
 using core::limits::kAskMediaMax;
 using core::limits::kContextLinesMax;
+using core::limits::kConversationBytesMax;
 using core::limits::kPromptBytesMax;
 using core::limits::kPromptsMax;
 
@@ -77,6 +78,47 @@ void add_system_turn(std::vector<engine::ChatTurn>& turns, const std::string& sy
   add_text(turns.back(), system);
 }
 
+core::Status check_question(const Question& question) {
+  std::size_t media = 0, bytes = 0;
+  for (const QuestionTurn& turn : question.turns) {
+    for (const QuestionPart& part : turn.parts) {
+      if (const auto* text = std::get_if<std::string>(&part)) {
+        bytes += text->size();
+      } else {
+        ++media;
+      }
+    }
+  }
+  if (media > kAskMediaMax) {
+    return core::error(core::ErrorCode::kExhausted,
+                       std::to_string(media) + " media in one question, allowed are at most " +
+                           std::to_string(kAskMediaMax),
+                       "ask about fewer at once");
+  }
+  if (bytes > kConversationBytesMax) {
+    return core::error(core::ErrorCode::kUsage,
+                       "the texts have " + std::to_string(bytes) + " bytes, allowed are at most " +
+                           std::to_string(kConversationBytesMax),
+                       "shorten them");
+  }
+  if (media == 0 && bytes == 0) {
+    return core::error(core::ErrorCode::kUsage, "nothing is asked", "write a question");
+  }
+  return {};
+}
+
+// Views, then what was read and heard in it. Returns the visual tokens.
+int add_medium(engine::ChatTurn& turn, const QuestionMedium& medium) {
+  const int tokens = add_views(turn, medium.views);
+  std::vector<ContextLine> lines;
+  for (const std::string& text : medium.screen) lines.push_back({screen_line(text), {}});
+  for (const std::string& text : medium.heard) lines.push_back({heard_line(text), {}});
+  for (std::string& line : newest_lines(std::move(lines), kContextLinesMax)) {
+    add_text(turn, std::move(line));
+  }
+  return tokens;
+}
+
 }  // namespace
 
 core::Result<Attender> Attender::make(AttendOptions options) {
@@ -107,24 +149,34 @@ std::vector<Focus> Attender::attend(const perceive::Percept& percept) {
   std::vector<Focus> foci;
   if (percept.unchanged || percept.views.empty()) return foci;
 
-  const std::vector<std::string> context = context_of(percept);
-  const align::Moment& moment = percept.moment;
+  const Focus window = this->window(percept);
   for (const StandingPrompt& prompt : options_.prompts) {
-    Focus focus;
+    Focus& focus = foci.emplace_back(window);
     focus.prompt = prompt;
-    add_system_turn(focus.turns, options_.system);
-    engine::ChatTurn& user = focus.turns.emplace_back();
-    focus.visual_tokens = focus.visual_tokens_full = add_views(user, percept.views);
-    for (const std::string& line : context) add_text(user, line);
-    add_text(user, prompt.text);
-    focus.time = moment.time;
-    focus.end = moment.time + moment.span;
-    if (moment.picture) focus.captured = moment.picture->captured;
-    focus.knobs = moment.knobs;
-    focus.ledger = moment.ledger;
-    foci.push_back(std::move(focus));
+    add_text(focus.turns.back(), prompt.text);
   }
   return foci;
+}
+
+core::Status Attender::set_prompts(std::vector<StandingPrompt> prompts) {
+  if (core::Status status = check_prompts(prompts); !status) return status;
+  options_.prompts = std::move(prompts);
+  return {};
+}
+
+Focus Attender::window(const perceive::Percept& percept) const {
+  const align::Moment& moment = percept.moment;
+  Focus focus;
+  add_system_turn(focus.turns, options_.system);
+  engine::ChatTurn& user = focus.turns.emplace_back();
+  focus.visual_tokens = focus.visual_tokens_full = add_views(user, percept.views);
+  for (std::string& line : context_of(percept)) add_text(user, std::move(line));
+  focus.time = moment.time;
+  focus.end = moment.time + moment.span;
+  if (moment.picture) focus.captured = moment.picture->captured;
+  focus.knobs = moment.knobs;
+  focus.ledger = moment.ledger;
+  return focus;
 }
 
 std::vector<std::string> Attender::context_of(const perceive::Percept& percept) const {
@@ -144,46 +196,23 @@ std::vector<std::string> Attender::context_of(const perceive::Percept& percept) 
 }
 
 core::Result<Focus> make_question_focus(Question question) {
-  std::size_t media = 0;
-  for (const QuestionPart& part : question.parts) {
-    if (std::holds_alternative<QuestionMedium>(part)) {
-      ++media;
-    } else if (auto status = check_text("a text of the question", std::get<std::string>(part));
-               !status) {
-      return status.error();
-    }
-  }
-  if (media > kAskMediaMax) {
-    return core::error(core::ErrorCode::kExhausted,
-                       std::to_string(media) + " media in one question, allowed are at most " +
-                           std::to_string(kAskMediaMax),
-                       "ask about fewer at once");
-  }
-  if (core::Status status = check_text("the question", question.text); !status) {
-    return status.error();
-  }
-  if (core::Status status = check_system(question.system); !status) return status.error();
-
+  if (core::Status status = check_question(question); !status) return status.error();
   Focus focus;
-  add_system_turn(focus.turns, question.system);
-  engine::ChatTurn& user = focus.turns.emplace_back();
-  for (QuestionPart& part : question.parts) {
-    if (auto* text = std::get_if<std::string>(&part)) {
-      add_text(user, std::move(*text));
-      continue;
-    }
-    const QuestionMedium& medium = std::get<QuestionMedium>(part);
-    focus.visual_tokens += add_views(user, medium.views);
-    std::vector<ContextLine> lines;
-    for (const std::string& text : medium.screen) lines.push_back({screen_line(text), {}});
-    for (const std::string& text : medium.heard) lines.push_back({heard_line(text), {}});
-    for (std::string& line : newest_lines(std::move(lines), kContextLinesMax)) {
-      add_text(user, std::move(line));
+  std::string asked;
+  for (QuestionTurn& turn : question.turns) {
+    engine::ChatTurn& said = focus.turns.emplace_back();
+    said.role = turn.role;
+    for (QuestionPart& part : turn.parts) {
+      if (auto* text = std::get_if<std::string>(&part)) {
+        asked = *text;
+        add_text(said, std::move(*text));
+      } else {
+        focus.visual_tokens += add_medium(said, std::get<QuestionMedium>(part));
+      }
     }
   }
-  add_text(user, question.text);
   focus.visual_tokens_full = focus.visual_tokens;
-  focus.prompt = {StandingPrompt::Kind::kAnswer, std::move(question.id), std::move(question.text)};
+  focus.prompt = {StandingPrompt::Kind::kAnswer, std::move(question.id), std::move(asked)};
   focus.time = question.time;
   focus.end = question.end;
   focus.captured = question.captured;

@@ -8,7 +8,7 @@
 // the newest stay. Nothing is pruned yet: visual_tokens equals visual_tokens_full.
 //
 // Threads: an Attender belongs to one thread. Limits: core/limits.h (kPromptsMax, kPromptBytesMax,
-// kContextLinesMax, kAskMediaMax, kTextLineBytesMax).
+// kContextLinesMax, kAskMediaMax, kConversationBytesMax, kTextLineBytesMax).
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -45,6 +45,12 @@ class Attender {
   // still hold) or has no views. Speech in the Percept is noted first, in any case.
   std::vector<Focus> attend(const perceive::Percept& percept);
 
+  // Other standing prompts from the next Percept on. Errors: as make; the old ones then stay.
+  core::Status set_prompts(std::vector<StandingPrompt> prompts);
+
+  // The Percept laid out as for a prompt, without any question yet: for questions about now.
+  Focus window(const perceive::Percept& percept) const;
+
  private:
   explicit Attender(AttendOptions options) : options_(std::move(options)) {}
   std::vector<std::string> context_of(const perceive::Percept& percept) const;
@@ -60,19 +66,21 @@ struct QuestionMedium {
 };
 // Text between the media stays where it was put.
 using QuestionPart = std::variant<std::string, QuestionMedium>;
+struct QuestionTurn {
+  engine::ChatTurn::Role role = engine::ChatTurn::Role::kUser;
+  std::vector<QuestionPart> parts;  // media and texts in the order given; empty texts are left out
+};
 
 struct Question {
   std::string id = "question";      // shown in events
-  std::vector<QuestionPart> parts;  // media and texts in the order given
-  std::string text;                 // the question itself, after all parts
-  std::string system;               // as in AttendOptions
+  std::vector<QuestionTurn> turns;  // the conversation so far, the question last
   core::MediaTime time, end;        // media span the answer is about; may be unset
   core::SteadyTime captured;
   core::KnobsPtr knobs;
 };
 
-// A one-off question as a Focus. Errors: kUsage (no text at all, or one too long), kExhausted (more
-// than kAskMediaMax media).
+// A one-off question as a Focus. Errors: kUsage (nothing is asked, or texts of more than
+// kConversationBytesMax), kExhausted (more than kAskMediaMax media).
 core::Result<Focus> make_question_focus(Question question);
 
 }  // namespace saccade::attend

@@ -176,9 +176,10 @@ TEST(Attend, RefusesBadPrompts) {
 // Pictures must stay where they were put between the texts (vllm-project/vllm#15125).
 TEST(Question, KeepsTheOrderOfTextsAndPictures) {
   Question question;
-  question.parts = {"first:", QuestionMedium{{view(0, 0, 10)}, {}, {}}, "second:",
-                    QuestionMedium{{view(0, 0, 20), view(1, 1, 21)}, {"EXIT"}, {"hello"}}, "end."};
-  question.text = "Which is larger?";
+  question.turns = {{engine::ChatTurn::Role::kUser,
+                     {"first:", QuestionMedium{{view(0, 0, 10)}, {}, {}}, "second:",
+                      QuestionMedium{{view(0, 0, 20), view(1, 1, 21)}, {"EXIT"}, {"hello"}}, "end.",
+                      "", "Which is larger?"}}};
   const auto focus = make_question_focus(question);
   ASSERT_TRUE(focus.ok());
   EXPECT_EQ(shown(focus->turns[0]),
@@ -190,22 +191,57 @@ TEST(Question, KeepsTheOrderOfTextsAndPictures) {
 
 TEST(Question, SeveralPicturesOfOneMediumKeepTheirTilesTogether) {
   Question question;
-  question.parts = {QuestionMedium{
-      {view(0, 0, 10), view(1, 1, 11), view(0, 0, 20), view(0, 0, 30), view(1, 2, 31)}, {}, {}}};
-  question.text = "?";
+  question.turns = {{engine::ChatTurn::Role::kUser,
+                     {QuestionMedium{{view(0, 0, 10), view(1, 1, 11), view(0, 0, 20),
+                                      view(0, 0, 30), view(1, 2, 31)},
+                                     {},
+                                     {}},
+                      "?"}}};
   EXPECT_EQ(shown(make_question_focus(question)->turns[0]), "[11][10][20][31][30]?");
 }
 
 TEST(Question, HasLimits) {
   Question question;
   EXPECT_EQ(make_question_focus(question).error().code, core::ErrorCode::kUsage);
-  question.text = "What?";
-  question.parts.assign(64, QuestionMedium{});
+  QuestionTurn& turn = question.turns.emplace_back();
+  turn.parts.assign(64, QuestionMedium{});
   EXPECT_TRUE(make_question_focus(question).ok());
-  question.parts.emplace_back(QuestionMedium{});
+  turn.parts.emplace_back(QuestionMedium{});
   EXPECT_EQ(make_question_focus(question).error().code, core::ErrorCode::kExhausted);
-  question.parts = {std::string()};
+  turn.parts = {std::string()};
   EXPECT_EQ(make_question_focus(question).error().code, core::ErrorCode::kUsage);
+  turn.parts = {std::string(core::limits::kConversationBytesMax + 1, 'x')};
+  EXPECT_EQ(make_question_focus(question).error().code, core::ErrorCode::kUsage);
+}
+
+TEST(Question, AConversationKeepsItsTurns) {
+  using Role = engine::ChatTurn::Role;
+  Question question;
+  question.turns = {{Role::kSystem, {"Be short."}},
+                    {Role::kUser, {QuestionMedium{{view(0, 0, 10)}, {}, {}}, "What is it?"}},
+                    {Role::kAssistant, {"A lamp."}},
+                    {Role::kUser, {"Is it on?"}}};
+  const auto focus = make_question_focus(question);
+  ASSERT_TRUE(focus.ok());
+  ASSERT_EQ(focus->turns.size(), 4U);
+  EXPECT_EQ(focus->turns[2].role, Role::kAssistant);
+  EXPECT_EQ(shown(focus->turns[1]), "[10]What is it?");
+  EXPECT_EQ(focus->prompt.text, "Is it on?");
+}
+
+TEST(Attend, OtherPromptsHoldFromTheNextPerceptAndBadOnesChangeNothing) {
+  Attender attender = attender_with({});
+  ASSERT_TRUE(attender.set_prompts({{StandingPrompt::Kind::kAnswer, "q", "Why?"}}).ok());
+  EXPECT_EQ(attender.attend(percept_at(0)).front().prompt.id, "q");
+  EXPECT_FALSE(attender.set_prompts({{StandingPrompt::Kind::kAnswer, "", "Why?"}}).ok());
+  EXPECT_EQ(attender.attend(percept_at(200)).front().prompt.id, "q");
+}
+
+TEST(Attend, AWindowIsAPromptWithoutAQuestion) {
+  const Focus window = attender_with({}).window(percept_at(400));
+  EXPECT_EQ(shown(window.turns.back()), "[64]");
+  EXPECT_EQ(window.visual_tokens, 64);
+  EXPECT_EQ(window.captured.us, 77);
 }
 
 }  // namespace

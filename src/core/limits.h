@@ -37,6 +37,7 @@ inline constexpr std::size_t kPromptsMax = 16;
 inline constexpr std::size_t kPromptBytesMax = 16'384;
 inline constexpr std::size_t kContextLinesMax = 32;  // OCR and speech lines per prompt
 inline constexpr std::size_t kAskMediaMax = 64;
+inline constexpr std::size_t kConversationBytesMax = 1 << 20;  // texts of one question together
 inline constexpr std::size_t kAnswerBytesMax = 65'536;
 inline constexpr std::size_t kStopStringsMax = 16;
 inline constexpr std::size_t kStopStringBytesMax = 256;

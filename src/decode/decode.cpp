@@ -25,6 +25,7 @@ std::string one_line(std::string text) {
 core::Status Decoder::start(const attend::Focus& focus, const engine::SamplingOptions& sampling) {
   const auto prompt = model_->render(focus.turns);
   if (!prompt) return prompt.error();
+  prompt_tokens_ = prompt->tokens;
   return model_->start(*prompt, sampling);
 }
 
@@ -32,7 +33,7 @@ core::Status Decoder::answer(attend::Focus& focus, const AnswerOptions& options,
                              const std::function<bool(const Token&)>& on_token) {
   auto stop = StopMatcher::create(options.stops);
   if (!stop) return stop.error();
-  const int tokens_max = std::clamp(
+  int tokens_max = std::clamp(
       focus.knobs ? focus.knobs->max_new_tokens : core::Knobs{}.max_new_tokens, 1, kNewTokensMax);
   Token token;
   token.answer = options.answer;
@@ -44,6 +45,10 @@ core::Status Decoder::answer(attend::Focus& focus, const AnswerOptions& options,
   {
     const telemetry::StageTimer timer(focus.ledger, telemetry::Stage::kDecode, *clock_);
     status = start(focus, options.sampling);
+    // An answer that fills the context is cut like any other long one, not failed.
+    if (const int context = model_->traits().context_tokens; context > 0) {
+      tokens_max = std::min(tokens_max, std::max(1, context - prompt_tokens_));
+    }
     for (int i = 0; i < tokens_max && status.ok(); ++i) {
       auto step = model_->step();
       if (!step) {
@@ -60,12 +65,9 @@ core::Status Decoder::answer(attend::Focus& focus, const AnswerOptions& options,
       token.entropy = step->entropy;
       token.decode_ms = core::ms_between(began, clock_->now());
       const bool stopped = stop->push(token.bytes);
-      if (!on_token(token)) {
-        finish = FinishReason::kCancelled;
-        break;
-      }
-      if (stopped) {
-        finish = FinishReason::kStop;
+      const bool wanted = on_token(token);
+      if (stopped || !wanted) {
+        finish = stopped ? FinishReason::kStop : FinishReason::kCancelled;
         break;
       }
     }

@@ -1,7 +1,7 @@
 #pragma once
 // Lets the language model answer one Focus, token by token, or decide yes or no about it.
-// Threads: one; the model's owner thread. Limits: Knobs::max_new_tokens per answer, kStopStringsMax
-// stop strings of kStopStringBytesMax bytes.
+// Threads: one; the model's owner thread. Limits: Knobs::max_new_tokens per answer and what the
+// context has left, kStopStringsMax stop strings of kStopStringBytesMax bytes.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -39,11 +39,15 @@ class Decoder {
   // writing against that of "no". Adds to the decode stage. Errors: as above, without kUsage.
   core::Result<Verdict> judge(attend::Focus& focus);
 
+  // Tokens of the prompt that was read last, visual ones included; 0 before the first.
+  int prompt_tokens() const { return prompt_tokens_; }
+
  private:
   core::Status start(const attend::Focus& focus, const engine::SamplingOptions& sampling);
 
   engine::LanguageModel* model_;
   const core::Clock* clock_;
+  int prompt_tokens_ = 0;
 };
 
 }  // namespace saccade::decode

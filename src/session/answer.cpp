@@ -2,23 +2,27 @@
 
 namespace saccade::session {
 
-core::Status answer(attend::Focus& focus, decode::Decoder& decoder, emit::Emitter& emitter,
+core::Status answer(attend::Focus& focus, const AnswerWay& way,
                     const decode::AnswerOptions& options) {
+  const Device::Seat seat = way.device ? way.device->take_seat() : Device::Seat();
   if (focus.prompt.kind == attend::StandingPrompt::Kind::kAlert) {
-    const auto verdict = decoder.judge(focus);
+    const auto verdict = way.decoder.judge(focus);
     if (verdict) {
-      emitter.on_verdict(focus, *verdict);
+      way.emitter.on_verdict(focus, *verdict);
       return {};
     }
-    emitter.on_error(verdict.error(), focus.prompt.id);
+    way.emitter.on_error(verdict.error(), focus.prompt.id);
     return verdict.error();
   }
-  if (const auto begun = emitter.begin_answer(options.answer, focus); !begun) {
-    emitter.on_error(begun.error(), focus.prompt.id);
+  if (const auto begun = way.emitter.begin_answer(options.answer, focus); !begun) {
+    way.emitter.on_error(begun.error(), focus.prompt.id);
     return begun;
   }
-  return decoder.answer(focus, options,
-                        [&](const decode::Token& token) { return emitter.on_token(token); });
+  return way.decoder.answer(focus, options, [&](const decode::Token& token) {
+    const bool wanted = !way.on_token || way.on_token(token);
+    if (!wanted && token.finish == decode::FinishReason::kNone) return false;
+    return way.emitter.on_token(token);
+  });
 }
 
 }  // namespace saccade::session

@@ -1,14 +1,25 @@
 #pragma once
 // The way from one Focus to its events: decode's tokens or verdict into the emitter. Shared by
-// standing prompts and one-off questions. Thread: the language model's owner.
+// standing prompts and one-off questions. Thread: any one; with a device its turn is waited for.
+#include <functional>
+
 #include "attend/attend_types.h"
 #include "decode/decode.h"
 #include "emit/emitter.h"
+#include "session/device.h"
 
 namespace saccade::session {
 
+struct AnswerWay {
+  decode::Decoder& decoder;
+  emit::Emitter& emitter;
+  Device* device = nullptr;  // shared with others; null = the models are ours alone
+  // Sees every token before its text; false cancels. May be empty.
+  std::function<bool(const decode::Token&)> on_token = {};
+};
+
 // A failed answer is told as an event and its error given back; a stream goes on.
-core::Status answer(attend::Focus& focus, decode::Decoder& decoder, emit::Emitter& emitter,
+core::Status answer(attend::Focus& focus, const AnswerWay& way,
                     const decode::AnswerOptions& options);
 
 }  // namespace saccade::session

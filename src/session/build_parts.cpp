@@ -81,12 +81,15 @@ core::Result<Parts> build_parts(const SessionOptions& options, const SessionMode
               .listener = std::nullopt,
               .attender = std::move(attender).value(),
               .decoder = std::nullopt,
+              .device = models.device,
               .lines_first = lines && options.senses.read};
   if (options.senses.hear) {
     parts.listener.emplace(*models.speech, *models.voice,
                            perceive::ListenerOptions{.partials = options.partial_speech});
   }
-  if (!options.prompts.empty()) parts.decoder.emplace(*models.language, context.clock);
+  if (!options.prompts.empty() || (options.askable && models.language)) {
+    parts.decoder.emplace(*models.language, context.clock);
+  }
   return parts;
 }
 

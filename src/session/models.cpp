@@ -5,12 +5,16 @@
 namespace saccade::session {
 namespace {
 
-core::Status load_ears(const ModelFiles& files, LoadedModels& loaded) {
+core::Status load_voice(const ModelFiles& files, LoadedModels& loaded) {
   auto voice = perceive::load_voice_detector(files.vad);
   if (!voice) return std::move(voice).error();
+  loaded.voice = std::move(voice).value();
+  return {};
+}
+
+core::Status load_speech(const ModelFiles& files, LoadedModels& loaded) {
   auto speech = engine::load_speech(files.speech, files.threads);
   if (!speech) return std::move(speech).error();
-  loaded.voice = std::move(voice).value();
   loaded.speech = std::move(speech).value();
   return {};
 }
@@ -32,6 +36,8 @@ core::Status load_eye(const ModelFiles& files, LoadedModels& loaded) {
   options.mmproj_path = files.mmproj;
   options.context_tokens = files.context_tokens;
   options.threads = files.threads;
+  options.engine = files.engine;
+  options.sessions = files.sessions;
   auto pair = engine::load_vision_language(options);
   if (!pair) return std::move(pair).error();
   loaded.vision_language = std::move(pair).value();
@@ -58,7 +64,17 @@ core::Result<LoadedModels> load_models(const ModelFiles& files, const Senses& se
   core::Status status;
   if (senses.see) status = load_eye(files, loaded);
   if (status && senses.read) status = load_reader(files, loaded);
-  if (status && senses.hear) status = load_ears(files, loaded);
+  if (status && senses.hear) status = load_voice(files, loaded);
+  if (status && senses.hear) status = load_speech(files, loaded);
+  if (!status) return status.error();
+  return loaded;
+}
+
+core::Result<LoadedModels> load_stream_senses(const ModelFiles& files, const Senses& senses) {
+  LoadedModels loaded;
+  core::Status status;
+  if (senses.read) status = load_reader(files, loaded);
+  if (status && senses.hear) status = load_voice(files, loaded);
   if (!status) return status.error();
   return loaded;
 }

@@ -15,7 +15,9 @@ struct ModelFiles {
   std::string ocr_det, ocr_rec;  // read: ONNX
   std::string vad, speech;       // hear: ONNX and whisper.cpp weights
   int context_tokens = 0;        // 0 = the model's own
-  int threads = 0;               // 0 = cores of the machine
+  engine::Engine engine = engine::Engine::kAuto;
+  int threads = 0;   // 0 = cores of the machine
+  int sessions = 1;  // that answer at one time, where the engine can (engine/load.h)
 };
 
 struct LoadedModels {
@@ -29,5 +31,8 @@ struct LoadedModels {
 
 // Loads what `senses` need. Errors: kModelUnusable (absent, broken, no vision projector), kUsage.
 core::Result<LoadedModels> load_models(const ModelFiles& files, const Senses& senses);
+
+// Only what each stream needs for itself: reader and voice detector. Errors: kModelUnusable.
+core::Result<LoadedModels> load_stream_senses(const ModelFiles& files, const Senses& senses);
 
 }  // namespace saccade::session

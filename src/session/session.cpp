@@ -27,6 +27,11 @@ class WiredSession final : public Session {
   }
   void stop() override { wiring_.stop(); }
   core::MediaTime position() const override { return wiring_.position(); }
+  core::Status steer(Steering steering) override { return wiring_.steer(std::move(steering)); }
+  core::Status ask(const QuestionOptions& options, const SessionModels& models,
+                   const QuestionContext& context) override {
+    return wiring_.ask(options, models, context);
+  }
 
  private:
   const SessionOptions options_;

@@ -25,6 +25,10 @@
 
 namespace saccade::session {
 
+class Device;
+struct QuestionOptions;
+struct QuestionContext;
+
 // Which senses run. Without `see` no question can be answered.
 struct Senses {
   bool see = true, read = true, hear = true;
@@ -41,6 +45,7 @@ struct SessionOptions {
   Senses senses;
   ContextLines context_lines = ContextLines::kModelDecides;
   bool partial_speech = true;  // tentative words while somebody speaks
+  bool askable = false;        // prompts may come later: steer and ask
   engine::SamplingOptions sampling;
   std::vector<std::string> stops;
   std::vector<std::string> filter_words;
@@ -57,6 +62,15 @@ struct SessionModels {
   perceive::TextReader* reader = nullptr;    // holds the tracks of this stream: not shared
   perceive::VoiceDetector* voice = nullptr;  // holds this stream's sound: not shared
   engine::SpeechModel* speech = nullptr;
+  // Set when others answer with the same `language`: whose turn it is (device.h).
+  Device* device = nullptr;
+  int view_tokens = 0;  // of a picture's global view; 0 = depends on the picture
+};
+
+// What may be changed while a session runs; unset = as it is.
+struct Steering {
+  std::optional<std::vector<attend::StandingPrompt>> prompts;
+  std::optional<core::Knobs> knobs;
 };
 
 class Session {
@@ -74,6 +88,15 @@ class Session {
   virtual void stop() = 0;
   // Newest media time that was taken in; unset before the first frame. Any thread.
   virtual core::MediaTime position() const = 0;
+
+  // In force from the next picture on. Any thread. Errors: kUsage, kExhausted (prompts),
+  // kUnsupported (a session that answers no questions).
+  virtual core::Status steer(Steering steering) = 0;
+  // A question about the newest picture, answered on the caller's thread with `models`,
+  // beside the standing prompts; `options.turns` holds one turn of one text. Errors: as
+  // answer_question, and kUnsupported (no picture yet).
+  virtual core::Status ask(const QuestionOptions& options, const SessionModels& models,
+                           const QuestionContext& context) = 0;
 };
 
 }  // namespace saccade::session

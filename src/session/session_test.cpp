@@ -197,9 +197,10 @@ TEST_F(SessionTest, APromptWithoutAModelIsRefused) {
 
 TEST_F(SessionTest, AQuestionOverTwoMediaHasOneAnswer) {
   QuestionOptions question;
-  question.media = {options.source, options.source};
-  question.text = "What changed?";
-  ASSERT_TRUE(answer_question(question, models(), kept, clock, core::Rng(1)).ok());
+  question.turns = {
+      {engine::ChatTurn::Role::kUser,
+       {Medium{.source = options.source}, Medium{.source = options.source}, "What changed?"}}};
+  ASSERT_TRUE(answer_question(question, models(), {kept, clock, core::Rng(1)}).ok());
   ASSERT_EQ(1U, kept.of(EventKind::kAnswer).size());
   EXPECT_EQ("a colour", kept.of(EventKind::kAnswer).front().text);
   EXPECT_EQ(6, encoder.calls());  // three different pictures of each

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "session/fit_knobs.h"
+#include "session/question.h"
 
 namespace saccade::session {
 Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& clock)
@@ -38,6 +38,7 @@ void Wiring::ingest_loop() {
   constexpr std::chrono::milliseconds kTick{20};
   while (!stopping_) {
     auto item = parts_.intake->next(kTick);
+    take_new_knobs();
     if (item) {
       on_item(std::move(item).value());
     } else if (item.error().code != core::ErrorCode::kTimeout) {
@@ -62,7 +63,6 @@ void Wiring::on_item(ingest::SourceItem item) {
     parts_.emitter->on_state(*state);
   } else if (const auto* info = std::get_if<ingest::SourceInfo>(&item)) {
     parts_.emitter->on_source(*info);
-    knobs_ = fit_knobs(std::move(knobs_), *info, *parts_.emitter);
   } else if (const auto* loss = std::get_if<ingest::Loss>(&item)) {
     parts_.emitter->on_loss(*loss);
   }
@@ -92,6 +92,8 @@ void Wiring::perceive_loop() {
 void Wiring::perceive(align::Moment moment) {
   parts_.emitter->summary().count_seen();
   perceive::Percept percept = parts_.perceiver.see(std::move(moment));
+  // New questions are asked about what stands, too.
+  if (take_new_prompts()) percept.unchanged = false;
   if (!parts_.lines_first) attend(percept);
   parts_.perceiver.read(percept);
   if (parts_.lines_first) attend(percept);
@@ -101,7 +103,12 @@ void Wiring::perceive(align::Moment moment) {
 
 void Wiring::attend(const perceive::Percept& percept) {
   while (auto utterance = heard_.try_pop()) parts_.attender.note_speech(std::move(*utterance));
-  if (!parts_.decoder || percept.unchanged || percept.views.empty()) return;
+  if (!parts_.decoder || percept.views.empty()) return;
+  {
+    const std::lock_guard lock(steer_mutex_);
+    window_ = parts_.attender.window(percept);
+  }
+  if (percept.unchanged) return;
   auto foci = parts_.attender.attend(percept);
   if (!foci.empty()) foci_.put(std::move(foci));
 }
@@ -135,10 +142,64 @@ void Wiring::decode_loop() {
     for (attend::Focus& focus : *foci) {
       if (stopping_) continue;
       // A failed answer was told as an event; the stream goes on.
-      (void)answer(focus, *parts_.decoder, *parts_.emitter,
-                   {.answer = ++answers_, .sampling = options_.sampling, .stops = options_.stops});
+      (void)answer(
+          focus, {.decoder = *parts_.decoder, .emitter = *parts_.emitter, .device = parts_.device},
+          {.answer = ++answers_, .sampling = options_.sampling, .stops = options_.stops});
     }
   }
+}
+
+void Wiring::take_new_knobs() {
+  const std::lock_guard lock(steer_mutex_);
+  if (!steering_.knobs) return;
+  auto knobs = std::make_shared<core::Knobs>(*std::exchange(steering_.knobs, std::nullopt));
+  knobs->version = knobs_->version + 1;
+  parts_.emitter->on_knobs(*knobs);
+  knobs_ = std::move(knobs);
+}
+
+bool Wiring::take_new_prompts() {
+  std::optional<std::vector<attend::StandingPrompt>> prompts;
+  {
+    const std::lock_guard lock(steer_mutex_);
+    prompts = std::exchange(steering_.prompts, std::nullopt);
+  }
+  return prompts && parts_.attender.set_prompts(std::move(*prompts)).ok();
+}
+
+core::Status Wiring::steer(Steering steering) {
+  if (steering.prompts) {
+    if (!parts_.decoder) {
+      return core::error(core::ErrorCode::kUnsupported, "this stream answers no questions",
+                         "start it with the sense see");
+    }
+    attend::AttendOptions options;
+    options.prompts = *steering.prompts;
+    const auto checked = attend::Attender::make(std::move(options));
+    if (!checked) return checked.error();
+  }
+  const std::lock_guard lock(steer_mutex_);
+  if (steering.prompts) steering_.prompts = std::move(steering.prompts);
+  if (steering.knobs) steering_.knobs = steering.knobs;
+  return {};
+}
+
+core::Status Wiring::ask(const QuestionOptions& options, const SessionModels& models,
+                         const QuestionContext& context) {
+  std::optional<attend::Focus> focus;
+  {
+    const std::lock_guard lock(steer_mutex_);
+    focus = window_;
+  }
+  if (!focus) {
+    return core::error(core::ErrorCode::kUnsupported, "the stream has shown no picture yet",
+                       "ask again when it is up");
+  }
+  const std::string& text = std::get<std::string>(options.turns.at(0).parts.at(0));
+  focus->prompt = {attend::StandingPrompt::Kind::kAnswer, "question", text};
+  focus->turns.back().parts.push_back({text});
+  focus->knobs = std::make_shared<core::Knobs>(options.knobs);
+  return answer_focus(*focus, options, models, context);
 }
 
 void Wiring::stop() {

@@ -3,6 +3,7 @@
 // wiring.cpp; everything a stage knows stays in its own room.
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Parts {
   std::optional<perceive::Listener> listener;  // without one nothing is heard
   attend::Attender attender;
   std::optional<decode::Decoder> decoder;  // without one no prompt is answered
+  Device* device = nullptr;                // when the language model is shared
   bool lines_first = false;                // prompts hold screen text: read before attending
 };
 
@@ -39,6 +41,10 @@ class Wiring {
   // Blocks until the source has ended or stop(). Errors: those of Source::next that end a stream.
   core::Status run();
   void stop();
+  // As in Session.
+  core::Status ask(const QuestionOptions& options, const SessionModels& models,
+                   const QuestionContext& context);
+  core::Status steer(Steering steering);
   // Newest media time taken in; unset before the first frame.
   core::MediaTime position() const {
     const std::int64_t us = position_us_;
@@ -55,6 +61,8 @@ class Wiring {
   void on_busy(core::MediaTime lost);
   void on_moments(std::vector<align::Moment> moments);
   void perceive(align::Moment moment);
+  void take_new_knobs();
+  bool take_new_prompts();
   void attend(const perceive::Percept& percept);
   void tell_speech(core::Result<std::vector<perceive::Utterance>> heard, core::MediaTime now);
 
@@ -67,6 +75,10 @@ class Wiring {
   core::BoundedQueue<ingest::Frame> sounds_;       // ingest -> hear: never drops
   Handoff<std::vector<attend::Focus>> foci_;       // perceive -> decode
   core::BoundedQueue<perceive::Utterance> heard_;  // hear -> attend: newest lines for prompts
+
+  std::mutex steer_mutex_;               // guards these two
+  Steering steering_;                    // not yet in force
+  std::optional<attend::Focus> window_;  // of the newest picture
 
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> position_us_;

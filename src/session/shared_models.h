@@ -1,0 +1,69 @@
+#pragma once
+// One set of weights for many sessions and questions at once. Vision and speech are one each and
+// run on the device's thread. What remembers (a text reader, a voice detector, the language model's
+// running answer) every borrower gets for itself, opened when first needed and used again
+// afterwards; an engine that holds one answer only is shared by turns (device.h).
+// Threads: any. Limit: as many of each as there were borrowers at one time.
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/result.h"
+#include "session/device.h"
+#include "session/models.h"
+#include "session/session.h"
+
+namespace saccade::session {
+
+class SharedModels {
+ public:
+  // `loaded` is what `files` gave for the senses this process offers. A picture is encoded once to
+  // learn how many tokens a view takes. Errors: those of that encoding.
+  static core::Result<std::unique_ptr<SharedModels>> create(LoadedModels loaded, ModelFiles files);
+
+  // Models for one borrower; goes back when destroyed, which must be before the SharedModels are.
+  class Loan {
+   public:
+    Loan(Loan&& other) noexcept = default;
+    Loan& operator=(Loan&&) = delete;
+    ~Loan();
+    const SessionModels& models() const { return models_; }
+
+   private:
+    friend class SharedModels;
+    explicit Loan(SharedModels& owner) : owner_(&owner) {}
+    struct Forget {
+      void operator()(SharedModels*) const {}
+    };
+    std::unique_ptr<SharedModels, Forget> owner_;  // null once moved from
+    std::unique_ptr<perceive::TextReader> reader_;
+    std::unique_ptr<perceive::VoiceDetector> voice_;
+    std::unique_ptr<engine::LanguageModel> language_;  // null = by turns
+    SessionModels models_;
+  };
+  // Errors: kUsage (a sense this process was not started with), kModelUnusable.
+  core::Result<Loan> lend(const Senses& senses);
+
+  const Senses& offers() const { return offers_; }
+  const engine::LanguageTraits& language() const;
+  Device& device() { return device_; }
+
+ private:
+  SharedModels(LoadedModels loaded, ModelFiles files);
+  core::Status lend_senses(const Senses& senses, Loan& loan);
+  void lend_language(Loan& loan);
+  void give_back(Loan& loan);
+
+  LoadedModels loaded_;
+  const ModelFiles files_;
+  Senses offers_;
+  int view_tokens_ = 0;
+  Device device_;
+
+  std::mutex mutex_;  // guards the idle ones
+  std::vector<std::unique_ptr<perceive::TextReader>> readers_;
+  std::vector<std::unique_ptr<perceive::VoiceDetector>> voices_;
+  std::vector<std::unique_ptr<engine::LanguageModel>> languages_;
+};
+
+}  // namespace saccade::session
