@@ -45,6 +45,9 @@ pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 saccade_dep(ffmpeg LIBS PkgConfig::FFMPEG PkgConfig::WEBP)
 saccade_dep(seccomp LIBS PkgConfig::SECCOMP)
 saccade_dep(crypto LIBS PkgConfig::CRYPTO)
+# Headers only. Exceptions of Asio stay inside transport; its own threads are not used.
+find_package(Boost 1.81 EXACT REQUIRED)
+saccade_dep(boost INCLUDES ${Boost_INCLUDE_DIRS})
 saccade_dep(curl LIBS PkgConfig::CURL PkgConfig::CRYPTO)
 
 # The wheel's folder is known through the project's own Python environment.

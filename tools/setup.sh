@@ -16,6 +16,7 @@ run_packages=(
   libopencv-core-dev libopencv-imgproc-dev   # geometry of text boxes
   libcurl4-openssl-dev libssl-dev            # model download and its hashes
   libcli11-dev nlohmann-json3-dev libgtest-dev
+  libboost1.81-dev      # HTTP server: Beast and Asio, headers only; excludes libboost-dev (1.74)
   ffmpeg espeak-ng      # make the sample
 )
 test_packages=(

@@ -17,6 +17,7 @@ namespace saccade::app {
 struct CommandContext {
   Environment environment;
   std::string executable;  // this program's own path
+  std::string version;
   core::SystemClock clock;
   Footer& footer;
   TerminalStyle out_style;  // of stdout
@@ -33,6 +34,9 @@ core::Status run_stream(CommandContext& context, StreamCommand command, const st
 
 // `ask MEDIA... QUESTION`.
 core::Status run_ask(CommandContext& context, std::vector<std::string> words);
+
+// `serve`: until a signal; a drained server is a success.
+core::Status run_serve(CommandContext& context);
 
 // `doctor`: 1 when something required does not work.
 int run_doctor(CommandContext& context);

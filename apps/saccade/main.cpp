@@ -35,6 +35,7 @@ struct Arguments {
 struct Commands {
   CLI::App* watch;
   CLI::App* ask;
+  CLI::App* serve;
   CLI::App* transcribe;
   CLI::App* read;
   CLI::App* models;
@@ -65,6 +66,9 @@ Commands add_commands(CLI::App& app, Arguments& arguments, FlagValues& flags) {
   c.ask = app.add_subcommand("ask", "One question about pictures or recordings, one answer.");
   c.ask->add_option("MEDIA... QUESTION", arguments.words, "files, then the question")->required();
   add_setting_flags(*c.ask, {G::kSource, G::kQuestions, G::kModels, G::kOutput}, flags);
+  c.serve = app.add_subcommand("serve", "Answer over HTTP, as OpenAI's clients ask.");
+  add_setting_flags(*c.serve, {G::kServer, G::kSource, G::kQuestions, G::kModels, G::kOutput},
+                    flags);
   c.transcribe =
       add_stream_command(app, "transcribe", "Write down what is spoken.", arguments, flags);
   c.read = add_stream_command(app, "read", "Write down the text on the screen.", arguments, flags);
@@ -80,13 +84,12 @@ Commands add_commands(CLI::App& app, Arguments& arguments, FlagValues& flags) {
   config->require_subcommand(1);
   c.config_show = config->add_subcommand("show", "Settings in force.");
   c.config_show->add_flag("--origin", arguments.origin, "say where each value comes from");
-  add_setting_flags(*c.config_show, {G::kSource, G::kQuestions, G::kPace, G::kModels, G::kOutput},
+  add_setting_flags(*c.config_show,
+                    {G::kSource, G::kQuestions, G::kPace, G::kModels, G::kServer, G::kOutput},
                     flags);
   c.config_sample = config->add_subcommand("sample", "A commented file with every default.");
   c.completion = app.add_subcommand("completion", "Completion script for bash, zsh or fish.");
-  c.completion->add_option("SHELL", arguments.shell, "whose script")
-      ->type_name("bash|zsh|fish")
-      ->required();
+  c.completion->add_option("SHELL", arguments.shell, "bash, zsh or fish")->required();
   return c;
 }
 
@@ -118,6 +121,7 @@ core::Status dispatch(CommandContext& context, CLI::App& app, const Commands& c,
   if (*c.transcribe) return run_stream(context, StreamCommand::kTranscribe, arguments.source);
   if (*c.read) return run_stream(context, StreamCommand::kRead, arguments.source);
   if (*c.ask) return run_ask(context, std::move(arguments.words));
+  if (*c.serve) return run_serve(context);
   if (*c.models) return run_models(context, arguments.file);
   if (*c.pull) return pull(context, arguments.pull_name);
   if (*c.config_show) return show_settings(context, arguments.origin);
@@ -133,6 +137,7 @@ int run(int argc, char** argv) {
   Footer footer(std::cout, std::cerr, detect_style(2, environment));
   CommandContext context{.environment = environment,
                          .executable = std::filesystem::read_symlink("/proc/self/exe").string(),
+                         .version = kVersion,
                          .clock = {},
                          .footer = footer,
                          .out_style = detect_style(1, environment),
@@ -157,7 +162,8 @@ int run(int argc, char** argv) {
   }
   int exit = 0;
   const core::Status status = dispatch(context, app, commands, arguments, exit);
-  if (const int signal = signals.caught()) return 128 + signal;
+  const bool ends_by_signal = *commands.serve && status.ok();
+  if (const int signal = signals.caught(); signal && !ends_by_signal) return 128 + signal;
   return status ? exit : fail(status.error());
 }
 

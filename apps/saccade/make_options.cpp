@@ -24,10 +24,16 @@ std::vector<attend::StandingPrompt> prompts_of(const Settings& settings, bool de
   return prompts;
 }
 
+// The settings table has checked the word.
+engine::Engine engine_of(const std::string& word) {
+  if (word == "native") return engine::Engine::kNative;
+  return word == "llama" ? engine::Engine::kLlama : engine::Engine::kAuto;
+}
+
 }  // namespace
 
-core::Result<session::LoadedModels> open_models(const CommandContext& context,
-                                                const Settings& settings, const Senses& senses) {
+core::Result<session::ModelFiles> find_model_files(const CommandContext& context,
+                                                   const Settings& settings, const Senses& senses) {
   const ModelPlaces places = context.places();
   const auto paths = find_models(settings, places);
   if (!paths) return paths.error();
@@ -43,15 +49,22 @@ core::Result<session::LoadedModels> open_models(const CommandContext& context,
                            Need{senses.hear, paths->speech, "speech model", "speech_model"}}) {
     if (need.needed && need.path.empty()) return missing_model(need.what, need.setting, places);
   }
-  return session::load_models({.model = paths->model,
-                               .mmproj = paths->mmproj,
-                               .ocr_det = paths->ocr_det,
-                               .ocr_rec = paths->ocr_rec,
-                               .vad = paths->vad,
-                               .speech = paths->speech,
-                               .context_tokens = settings.context_tokens,
-                               .threads = settings.threads},
-                              senses);
+  return session::ModelFiles{.model = paths->model,
+                             .mmproj = paths->mmproj,
+                             .ocr_det = paths->ocr_det,
+                             .ocr_rec = paths->ocr_rec,
+                             .vad = paths->vad,
+                             .speech = paths->speech,
+                             .context_tokens = settings.context_tokens,
+                             .engine = engine_of(settings.engine),
+                             .threads = settings.threads};
+}
+
+core::Result<session::LoadedModels> open_models(const CommandContext& context,
+                                                const Settings& settings, const Senses& senses) {
+  const auto files = find_model_files(context, settings, senses);
+  if (!files) return files.error();
+  return session::load_models(*files, senses);
 }
 
 core::Knobs knobs_of(const Settings& settings) {

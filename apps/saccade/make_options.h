@@ -23,6 +23,10 @@ core::Result<session::SessionOptions> session_options(const Settings& settings,
                                                       const Senses& senses,
                                                       const OptionRules& rules);
 
+// Finds the weights of `senses`. Errors: kModelUnusable, kUsage.
+core::Result<session::ModelFiles> find_model_files(const CommandContext& context,
+                                                   const Settings& settings, const Senses& senses);
+
 // Finds and loads the weights of `senses`. Errors: kModelUnusable, kUsage.
 core::Result<session::LoadedModels> open_models(const CommandContext& context,
                                                 const Settings& settings, const Senses& senses);

@@ -50,9 +50,22 @@ struct Settings {
   std::string vad_model;
   std::string ocr_det;
   std::string ocr_rec;
-  std::string engine = "llama";
+  std::string engine = "auto";
   int context_tokens = 0;
   int threads = 0;
+  // server
+  std::string host = "127.0.0.1";
+  int port = 8770;
+  std::string admin_listen;
+  std::string api_key_file;
+  std::vector<std::string> allow_host;
+  std::vector<std::string> allow_origin;
+  std::vector<std::string> allow_source;
+  std::string media_path;
+  std::string alias;
+  int queue_max = 32;
+  int parallel = 2;
+  int streams_max = 8;
   // output
   bool json = false;
   std::string out;
@@ -60,7 +73,7 @@ struct Settings {
   bool verbose = false;
 };
 
-enum class SettingGroup { kSource, kQuestions, kPace, kModels, kOutput };
+enum class SettingGroup { kSource, kQuestions, kPace, kModels, kServer, kOutput };
 std::string_view title_of(SettingGroup group);
 
 using SettingField = std::variant<bool Settings::*, int Settings::*, double Settings::*,

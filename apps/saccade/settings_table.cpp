@@ -70,12 +70,39 @@ const std::array kTable = {
     SettingInfo{"ocr_det", &S::ocr_det, G::kModels,
                 "Text detector (ONNX); empty = the bundled one"},
     SettingInfo{"ocr_rec", &S::ocr_rec, G::kModels, "Text reader (ONNX); empty = the bundled one"},
-    SettingInfo{"engine", &S::engine, G::kModels, "What runs the model", "", 0, 0, "llama"},
+    SettingInfo{"engine", &S::engine, G::kModels,
+                "Whose graphs run the model: ours, llama.cpp's, or ours where we have them", "", 0, 0,
+                "auto|native|llama"},
     SettingInfo{"context_tokens", &S::context_tokens, G::kModels,
                 "Room for a question with its picture; 0 = the model's own, at most 8192", "tokens",
                 0, 1'048'576},
     SettingInfo{"threads", &S::threads, G::kModels, "Threads per model; 0 = cores of the machine",
                 "threads", 0, 1024},
+    SettingInfo{"host", &S::host, G::kServer,
+                "Address to serve on, or the path of a unix socket; others than this machine need "
+                "--api-key-file"},
+    SettingInfo{"port", &S::port, G::kServer, "Port to serve on; 0 = any free one", "", 0, 65'535},
+    SettingInfo{"admin_listen", &S::admin_listen, G::kServer,
+                "Where to serve the admin routes without a key: 127.0.0.1:PORT or a socket's path"},
+    SettingInfo{"api_key_file", &S::api_key_file, G::kServer,
+                "File of API keys, one per line: KEY, NAME KEY or NAME KEY admin"},
+    SettingInfo{"allow_host", &S::allow_host, G::kServer,
+                "A further name under which clients may call this server", "", 0, 0, "", 64},
+    SettingInfo{"allow_origin", &S::allow_origin, G::kServer,
+                "A web page's origin that may use this server: https://app.example", "", 0, 0, "",
+                64},
+    SettingInfo{"allow_source", &S::allow_source, G::kServer,
+                "A host that live streams may come from: HOST, HOST:PORT or *", "", 0, 0, "", 256},
+    SettingInfo{"media_path", &S::media_path, G::kServer,
+                "Folder whose files clients may name as file:///...; empty = none"},
+    SettingInfo{"alias", &S::alias, G::kServer,
+                "The model's name for clients; empty = its own name"},
+    SettingInfo{"queue_max", &S::queue_max, G::kServer,
+                "Requests that may wait; the next one is refused", "requests", 1, 4096},
+    SettingInfo{"parallel", &S::parallel, G::kServer, "Requests worked on at a time", "requests", 1,
+                64},
+    SettingInfo{"streams_max", &S::streams_max, G::kServer, "Live streams that may run", "streams",
+                0, 256},
     SettingInfo{"json", &S::json, G::kOutput, "One JSON object per event on stdout"},
     SettingInfo{"out", &S::out, G::kOutput,
                 "Also write a file: .vtt and .srt subtitles, .jsonl events"},
@@ -103,6 +130,8 @@ std::string_view title_of(SettingGroup group) {
       return "Pace and cost";
     case G::kModels:
       return "Models";
+    case G::kServer:
+      return "Server";
     case G::kOutput:
       return "Output";
   }

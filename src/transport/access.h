@@ -1,0 +1,70 @@
+#pragma once
+// Who may ask for what. Every route declares a scope; what is in no table is refused. Pure.
+//   kOpen   anybody who reaches the listener: liveness, version
+//   kUser   with keys configured: any key
+//   kAdmin  on the admin listener anybody, else a key marked admin; without keys: anybody, since
+//           the server then listens on this machine only
+// A browser is kept out unless it was let in: a request that carries an Origin is refused when this
+// is neither the server itself nor in the list, and on a loopback listener the Host must be this
+// machine or in the list, so that a name that was rebound to 127.0.0.1 reaches nothing.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "transport/api_error.h"
+#include "transport/http_message.h"
+
+namespace saccade::transport {
+
+inline constexpr std::size_t kKeyBytesMin = 8, kKeyBytesMax = 256;
+inline constexpr std::size_t kKeysMax = 1024;
+inline constexpr std::size_t kKeyFileBytesMax = 1 << 20;
+
+enum class Scope { kOpen, kUser, kAdmin };
+
+// Keys are kept as digests; looking one up takes the same time whichever it is.
+class KeyRing {
+ public:
+  // One key per line: `KEY`, `NAME KEY` or `NAME KEY admin`; '#' begins a comment. Errors: kUsage
+  // (line number, never the key).
+  static core::Result<KeyRing> parse(std::string_view text);
+
+  bool empty() const { return keys_.empty(); }
+  struct Holder {
+    std::string name;
+    bool admin = false;
+  };
+  // Nothing for an unknown key.
+  std::optional<Holder> find(std::string_view key) const;
+
+ private:
+  struct Key {
+    std::string digest;
+    Holder holder;
+  };
+  std::vector<Key> keys_;
+};
+
+struct AccessRules {
+  KeyRing keys;
+  std::vector<std::string> allowed_hosts;    // further values of Host, without port
+  std::vector<std::string> allowed_origins;  // "https://app.example"; "*" = any
+};
+
+// Who asks, or why not.
+struct Admission {
+  std::string tenant = "local";  // name of the key's holder
+  bool admin = false;            // sees what others own, too
+  std::optional<ApiError> refusal;
+};
+Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& request);
+
+// CORS headers for a request that was let in; empty without an Origin.
+HttpHeaders cors_headers(const AccessRules& rules, const HttpRequest& request);
+
+// Reaching it needs access to this machine: 127.0.0.0/8, ::1, localhost.
+bool is_loopback_host(std::string_view host);
+
+}  // namespace saccade::transport
