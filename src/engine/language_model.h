@@ -50,6 +50,7 @@ struct LanguageTraits {
   std::string name;
   int context_tokens = 0;
   bool vision = false;        // a vision encoder belongs to it
+  bool reduced_spans = false;  // reads spans of which some tokens were left out
   bool wants_context = true;  // OCR and speech lines help it (GGUF key saccade.context_lines)
 };
 

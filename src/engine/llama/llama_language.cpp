@@ -95,6 +95,12 @@ core::Status LlamaLanguage::check(const PromptPiece& piece) const {
     return {};
   }
   const auto& span = std::get<VisualSpanPtr>(piece);
+  if (span && !span->kept.empty()) {
+    return core::error(core::ErrorCode::kUnsupported,
+                       "libllama reads pictures whole, this one was reduced to " +
+                           std::to_string(span->tokens) + " tokens",
+                       "use the native engine");
+  }
   const int width = llama_model_n_embd_inp(weights_->model.get());
   if (!span || !span->native || !weights_->mtmd) {
     return core::error(core::ErrorCode::kUsage, "a picture for a model without its encoder");

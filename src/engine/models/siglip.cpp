@@ -4,6 +4,7 @@
 #include <ggml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace saccade::engine::models {
 namespace {
 
 constexpr std::size_t kPlannedMax = 4;  // graphs kept: batch sizes and grids in turn
-constexpr int kNodesPerLayer = 24, kNodesElse = 64;
+constexpr int kNodesPerLayer = 24, kNodesElse = 64, kNodesPerProbe = 8;
 constexpr int kPicturesMax = 64;
 
 core::Error unusable(const gguf::WeightFile& file, const std::string& what) {
@@ -188,15 +189,74 @@ core::Result<Siglip::Layer> Siglip::load_layer(int index) {
   return layer;
 }
 
-ggml_tensor* Siglip::build_layer(Graph& graph, const Layer& layer, ggml_tensor* x,
+// Attention weights of a few queries spread over each picture: the fused attention keeps none.
+void Siglip::build_probes(Planned& planned, ggml_tensor* qkv, const kernels::HeadsShape& heads) {
+  ggml_context* c = planned.graph->context();
+  const std::int64_t queries = std::min(heads.tokens, kProbeQueries);
+  const std::size_t row = qkv->nb[1], head = static_cast<std::size_t>(heads.size) * sizeof(float);
+  const auto stride = static_cast<std::size_t>(heads.tokens / queries);
+  for (int p = 0; p < heads.pictures; ++p) {
+    const std::size_t first = static_cast<std::size_t>(p) * static_cast<std::size_t>(heads.tokens);
+    ggml_tensor* q = ggml_view_3d(c, qkv, heads.size, heads.heads, queries, head, stride * row,
+                                  (first + stride / 2) * row);
+    ggml_tensor* k =
+        ggml_view_3d(c, qkv, heads.size, heads.heads, heads.tokens, head, row,
+                     first * row + static_cast<std::size_t>(heads.width()) * sizeof(float));
+    ggml_tensor* scores =
+        ggml_mul_mat(c, ggml_permute(c, k, 0, 2, 1, 3), ggml_permute(c, q, 0, 2, 1, 3));
+    ggml_tensor* weights = ggml_soft_max_ext(
+        c, scores, nullptr, 1.0F / std::sqrt(static_cast<float>(heads.size)), 0.0F);
+    planned.graph->output(weights);
+    planned.probes.push_back(weights);
+  }
+}
+
+ggml_tensor* Siglip::build_layer(Planned& planned, std::size_t index, ggml_tensor* x,
                                  const kernels::HeadsShape& heads) {
+  Graph& graph = *planned.graph;
+  const Layer& layer = layers_[index];
   Rows normed = graph.rows(x, layer.before_attention);
   ggml_tensor* qkv = graph.multiply(normed, layer.qkv);
+  // The last layer but one: the last one's attention serves the output alone.
+  if (index + 2 == std::max<std::size_t>(layers_.size(), 2)) build_probes(planned, qkv, heads);
   Rows attended = graph.rows(graph.attend_all(qkv, heads));
   x = graph.multiply(attended, layer.out, {kernels::Activation::kNone, x});
   Rows feed = graph.rows(x, layer.before_feed);
   Rows inner = graph.rows(graph.multiply(feed, layer.up, {shape_.activation, nullptr}));
   return graph.multiply(inner, layer.down, {kernels::Activation::kNone, x});
+}
+
+// Per token: what its patches receive on average, and how evenly the queries give it.
+void Siglip::read_probe(const Planned& planned, int picture, SiglipOutput& out) const {
+  const ggml_tensor* probe = planned.probes[static_cast<std::size_t>(picture)];
+  const auto patches = static_cast<std::size_t>(probe->ne[0]);
+  const auto queries = static_cast<std::size_t>(probe->ne[1]);
+  const auto heads = static_cast<std::size_t>(probe->ne[2]);
+  const auto* weights = static_cast<const float*>(probe->data);
+  const auto tokens = static_cast<std::size_t>(shape_.tokens(planned.grid));
+  const auto columns = static_cast<std::size_t>(planned.grid.columns);
+  const auto merge = static_cast<std::size_t>(shape_.merge);
+  std::vector<double> given(tokens * queries, 0.0);  // [token][query], summed over heads
+  for (std::size_t h = 0; h < heads; ++h) {
+    for (std::size_t q = 0; q < queries; ++q) {
+      for (std::size_t i = 0; i < patches; ++i) {
+        const std::size_t token = i / columns / merge * (columns / merge) + i % columns / merge;
+        given[token * queries + q] += *weights++;
+      }
+    }
+  }
+  const double norm = static_cast<double>(tokens) / static_cast<double>(queries * heads);
+  for (std::size_t t = 0; t < tokens; ++t) {
+    double sum = 0, entropy = 0;
+    for (std::size_t q = 0; q < queries; ++q) sum += given[t * queries + q];
+    for (std::size_t q = 0; q < queries; ++q) {
+      const double share = given[t * queries + q] / sum;
+      if (share > 0) entropy -= share * std::log(share);
+    }
+    out.received.push_back(static_cast<float>(sum * norm));
+    out.spread.push_back(
+        queries > 1 ? static_cast<float>(entropy / std::log(static_cast<double>(queries))) : 0.0F);
+  }
 }
 
 // merge x merge patches become one row, row by row as the reference's pixel_shuffle orders them.
@@ -228,7 +288,7 @@ ggml_tensor* Siglip::build(Planned& planned) {
   const kernels::HeadsShape heads{shape_.heads, shape_.width / shape_.heads, patches,
                                   planned.pictures};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    x = build_layer(graph, layers_[i], x, heads);
+    x = build_layer(planned, i, x, heads);
     ggml_format_name(x, "layer_%d", static_cast<int>(i));
   }
   x = graph.normalise(x, last_);
@@ -247,7 +307,8 @@ core::Result<Siglip::Planned*> Siglip::plan(int pictures, PatchGrid grid) {
   Planned planned;
   planned.pictures = pictures;
   planned.grid = grid;
-  planned.graph = std::make_unique<Graph>(device_, shape_.layers * kNodesPerLayer + kNodesElse);
+  planned.graph = std::make_unique<Graph>(
+      device_, shape_.layers * kNodesPerLayer + pictures * kNodesPerProbe + kNodesElse);
   planned.tokens = build(planned);
   planned.graph->output(planned.tokens);
   if (auto status = planned.graph->plan(); !status) return status.error();
@@ -256,8 +317,8 @@ core::Result<Siglip::Planned*> Siglip::plan(int pictures, PatchGrid grid) {
   return &planned_.front();
 }
 
-core::Result<std::vector<float>> Siglip::encode(const std::vector<core::PixelView>& pictures,
-                                                PatchGrid grid) {
+core::Result<SiglipOutput> Siglip::encode(const std::vector<core::PixelView>& pictures,
+                                          PatchGrid grid) {
   const int count = static_cast<int>(pictures.size());
   if (count < 1 || count > kPicturesMax || grid.columns < shape_.merge ||
       grid.rows < shape_.merge || grid.columns % shape_.merge != 0 ||
@@ -294,8 +355,11 @@ core::Result<std::vector<float>> Siglip::encode(const std::vector<core::PixelVie
     positions[i] = row * shape_.grid_side() + column;
   }
   if (auto status = p.graph->compute(); !status) return status.error();
-  const auto* out = static_cast<const float*>(p.tokens->data);
-  return std::vector<float>(out, out + ggml_nelements(p.tokens));
+  const auto* encoded = static_cast<const float*>(p.tokens->data);
+  SiglipOutput out;
+  out.tokens.assign(encoded, encoded + ggml_nelements(p.tokens));
+  for (int i = 0; i < count; ++i) read_probe(p, i, out);
+  return out;
 }
 
 }  // namespace saccade::engine::models

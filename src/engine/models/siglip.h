@@ -31,19 +31,28 @@ struct SiglipShape {
   int tokens(PatchGrid grid) const { return grid.columns / merge * (grid.rows / merge); }
 };
 
+// What comes out of one batch.
+struct SiglipOutput {
+  std::vector<float> tokens;  // F32 [pictures][tokens][out_width]
+  // Of the probe, [pictures][tokens]: see VisualSpan.
+  std::vector<float> received, spread;
+};
+
 class Siglip {
  public:
+  // Queries that the probe looks through, at most: enough to rank tokens, under 1 % of the cost.
+  static constexpr int kProbeQueries = 32;
+
   // Errors: kModelUnusable with the tensor or key that is wrong.
   static core::Result<std::unique_ptr<Siglip>> load(std::unique_ptr<gguf::WeightFile> file,
                                                     Device& device);
 
   const SiglipShape& shape() const { return shape_; }
   // Encodes pictures that all have `grid.columns * patch` x `grid.rows * patch` pixels in one
-  // graph. Result: F32 [pictures][tokens][out_width]. Grids other than the model's own read the
+  // graph. Grids other than the model's own read the
   // position of the place they cover (Idefics3's rule: floor of the fractional coordinate). Errors:
   // kUsage (sizes), kExhausted (memory), kInternal.
-  core::Result<std::vector<float>> encode(const std::vector<core::PixelView>& pictures,
-                                          PatchGrid grid);
+  core::Result<SiglipOutput> encode(const std::vector<core::PixelView>& pictures, PatchGrid grid);
   std::uint64_t weight_bytes() const { return file_->bytes(); }
 
  private:
@@ -57,6 +66,7 @@ class Siglip {
     PatchGrid grid;
     std::unique_ptr<Graph> graph;
     ggml_tensor *patches = nullptr, *positions = nullptr, *tokens = nullptr;
+    std::vector<ggml_tensor*> probes;  // per picture: attention [patches][queries][heads]
   };
 
   Siglip(std::unique_ptr<gguf::WeightFile> file, Device& device)
@@ -66,8 +76,10 @@ class Siglip {
   core::Result<Layer> load_layer(int index);
   core::Result<Planned*> plan(int pictures, PatchGrid grid);
   ggml_tensor* build(Planned& planned);
-  ggml_tensor* build_layer(Graph& graph, const Layer& layer, ggml_tensor* x,
+  ggml_tensor* build_layer(Planned& planned, std::size_t index, ggml_tensor* x,
                            const kernels::HeadsShape& heads);
+  void build_probes(Planned& planned, ggml_tensor* qkv, const kernels::HeadsShape& heads);
+  void read_probe(const Planned& planned, int picture, SiglipOutput& out) const;
   ggml_tensor* shuffle(Graph& graph, ggml_tensor* x, const Planned& planned);
 
   std::unique_ptr<gguf::WeightFile> file_;

@@ -194,7 +194,7 @@ models::Step DecodeEngine::lay_out(const std::vector<Taken>& taken) const {
         decoder_->embed(token.id, to);
       }
       if (wants(*part.waiting, at)) step.outputs.push_back(step.tokens());
-      step.positions.push_back(wish.position + static_cast<std::int32_t>(at));
+      step.positions.push_back(token.position);
       step.cells.push_back(part.cells[i]);
     }
   }
@@ -217,8 +217,8 @@ void DecodeEngine::commit(const std::vector<Taken>& taken,
     }
     for (std::size_t i = 0; i < part.count; ++i) {
       const std::size_t at = part.first + i;
-      const auto order = cells_.take(part.cells[i], waiting.wish->sequence,
-                                     waiting.wish->position + static_cast<std::int32_t>(at));
+      const auto order =
+          cells_.take(part.cells[i], waiting.wish->sequence, waiting.wish->tokens[at].position);
       if (waiting.first_order < 0) waiting.first_order = order;
       if (!wants(waiting, at)) continue;
       const auto from = logits->begin() + static_cast<std::ptrdiff_t>(row++ * vocabulary);

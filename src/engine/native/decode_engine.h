@@ -25,6 +25,7 @@ struct InputToken {
   TokenId id = -1;
   VisualSpanPtr span;  // when set, row `index` of it
   int index = 0;
+  std::int32_t position = 0;  // of rotation: left-out tokens leave gaps
   bool operator==(const InputToken&) const = default;
 };
 
@@ -32,7 +33,6 @@ struct InputToken {
 struct Wish {
   kv::Sequence sequence = 0;
   std::vector<InputToken> tokens;
-  std::int32_t position = 0;  // of the first token; the others follow
   bool every_output = false;  // logits after each token, else after the last only
   std::shared_ptr<const std::atomic<bool>> cancelled;  // looked at between steps; may be null
 };

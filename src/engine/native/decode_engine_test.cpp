@@ -23,8 +23,7 @@ std::unique_ptr<DecodeEngine> make(int cells) {
 Wish wish_of(kv::Sequence sequence, int tokens, int position, TokenId id = 300) {
   Wish wish;
   wish.sequence = sequence;
-  wish.position = position;
-  for (int i = 0; i < tokens; ++i) wish.tokens.push_back({id + i % 50, nullptr, 0});
+  for (int i = 0; i < tokens; ++i) wish.tokens.push_back({id + i % 50, nullptr, 0, position + i});
   return wish;
 }
 
@@ -38,7 +37,6 @@ TEST(DecodeEngineTest, AChunkedPromptGivesTheLogitsOfOneReadInPieces) {
   for (int at = 0; at < 600; at += 75) {
     Wish piece;
     piece.sequence = *b;
-    piece.position = at;
     piece.tokens.assign(all.tokens.begin() + at, all.tokens.begin() + at + 75);
     auto logits = engine->read(piece);
     ASSERT_TRUE(logits.ok());

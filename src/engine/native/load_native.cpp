@@ -50,6 +50,7 @@ core::Result<std::unique_ptr<LanguageModel>> load_language(const LoadOptions& op
   shared->traits.name = llama::meta(model, "general.name");
   shared->traits.context_tokens = *context;
   shared->traits.vision = !options.mmproj_path.empty();
+  shared->traits.reduced_spans = true;
   shared->traits.wants_context = llama::meta(model, "saccade.context_lines") != "false";
   shared->text = std::move(text);
   shared->engine = std::make_unique<DecodeEngine>(std::move(*device), std::move(*decoder));

@@ -38,6 +38,7 @@ core::Result<Prompt> NativeLanguage::render(const std::vector<ChatTurn>& turns) 
 core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prompt) const {
   const auto& shape = shared_->engine->shape();
   std::vector<InputToken> out;
+  std::int32_t position = 0;
   for (const auto& piece : prompt.pieces) {
     if (const auto* ids = std::get_if<std::vector<TokenId>>(&piece)) {
       for (const TokenId id : *ids) {
@@ -46,7 +47,7 @@ core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prom
                              "token " + std::to_string(id) + " (allowed 0.." +
                                  std::to_string(shape.vocabulary - 1) + ")");
         }
-        out.push_back({id, nullptr, 0});
+        out.push_back({id, nullptr, 0, position++});
       }
       continue;
     }
@@ -58,7 +59,12 @@ core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prom
                          "visual tokens of width " + std::to_string(span ? span->width : 0) +
                              " for a model of width " + std::to_string(shape.width));
     }
-    for (int i = 0; i < span->tokens; ++i) out.push_back({-1, span, i});
+    // Kept tokens stand where they stood in the whole span, and text goes on behind it.
+    for (int i = 0; i < span->tokens; ++i) {
+      const int at = span->kept.empty() ? i : span->kept[static_cast<std::size_t>(i)];
+      out.push_back({-1, span, i, position + at});
+    }
+    position += std::max(span->whole, span->tokens);
   }
   if (out.empty() || out.back().span) {
     return core::error(core::ErrorCode::kUsage, "a prompt must end with text");
@@ -74,7 +80,6 @@ core::Status NativeLanguage::read(const std::vector<InputToken>& tokens) {
   Wish wish;
   wish.sequence = sequence_;
   wish.tokens = tokens;
-  wish.position = static_cast<std::int32_t>(held_.size());
   auto logits = shared_->engine->read(wish);
   if (!logits) return logits.error();
   logits_ = std::move(*logits);
@@ -120,7 +125,7 @@ core::Result<StepResult> NativeLanguage::step() {
                                std::to_string(shared_->traits.context_tokens) + " tokens",
                            "load the model with a larger context");
     } else {
-      status = read({{pending_, nullptr, 0}});
+      status = read({{pending_, nullptr, 0, next_position()}});
     }
     if (!status.ok()) {
       running_ = false;
@@ -157,10 +162,10 @@ core::Result<float> NativeLanguage::score(const std::vector<TokenId>& tokens) {
   if (!branch) return branch.error();
   Wish wish;
   wish.sequence = *branch;
-  wish.position = static_cast<std::int32_t>(held_.size());
   wish.every_output = true;
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
-    wish.tokens.push_back({tokens[i], nullptr, 0});
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    wish.tokens.push_back({tokens[i], nullptr, 0, next_position() + static_cast<std::int32_t>(i)});
+  }
   const auto logits = shared_->engine->read(wish);
   shared_->engine->close(*branch);
   if (!logits) return logits.error();

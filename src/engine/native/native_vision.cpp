@@ -100,18 +100,27 @@ core::Result<std::vector<EncodedViewPtr>> NativeVision::encode_all(
       pixels.push_back(llama::resize_view(requests[i].view, side, side));
       views.push_back({pixels.back().data(), side, side, std::ptrdiff_t{core::kRgbBytes} * side});
     }
-    const auto tokens = tower_->encode(views, grid);
-    if (!tokens) return tokens.error();
-    if (!std::all_of(tokens->begin(), tokens->end(), [](float x) { return std::isfinite(x); })) {
+    const auto encoded = tower_->encode(views, grid);
+    if (!encoded) return encoded.error();
+    const auto& tokens = encoded->tokens;
+    if (!std::all_of(tokens.begin(), tokens.end(), [](float x) { return std::isfinite(x); })) {
       return core::error(core::ErrorCode::kNumeric, "the vision encoder produced NaN or infinity");
     }
-    const auto count = static_cast<std::ptrdiff_t>(shape.tokens(grid)) * shape.out_width;
+    const std::ptrdiff_t per_view = shape.tokens(grid);
+    const std::ptrdiff_t count = per_view * shape.out_width;
     for (std::size_t i = first; i < last; ++i) {
       auto span = std::make_shared<VisualSpan>();
       span->tokens = shape.tokens(grid);
       span->width = shape.out_width;
-      const auto from = tokens->begin() + static_cast<std::ptrdiff_t>(i - first) * count;
-      span->embeddings.assign(from, from + count);
+      span->columns = grid.columns / shape.merge;
+      span->whole = span->tokens;
+      const auto at = static_cast<std::ptrdiff_t>(i - first);
+      const auto part = [at](const std::vector<float>& all, std::ptrdiff_t size) {
+        return std::vector<float>(all.begin() + at * size, all.begin() + (at + 1) * size);
+      };
+      span->embeddings = part(tokens, count);
+      span->received = part(encoded->received, per_view);
+      span->spread = part(encoded->spread, per_view);
       out.push_back(
           std::make_shared<const EncodedView>(family_.wrap(std::move(span), requests[i].place)));
     }
