@@ -1,5 +1,7 @@
 #include "make_options.h"
 
+#include <chrono>
+#include <cmath>
 #include <fstream>
 #include <utility>
 
@@ -103,6 +105,9 @@ ingest::SourceOptions source_of(const Settings& settings, const std::string& url
   source.realtime = settings.realtime;
   source.loop = settings.loop;
   source.udp = settings.rtsp_udp;
+  source.connect_limit = std::chrono::milliseconds(std::llround(settings.connect_timeout_s * 1000));
+  source.tls_ca_file = settings.tls_ca;
+  source.tls_insecure = settings.tls_insecure;
   return source;
 }
 

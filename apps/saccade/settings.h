@@ -26,6 +26,9 @@ struct Settings {
   bool realtime = false;
   bool loop = false;
   bool rtsp_udp = false;
+  double connect_timeout_s = 30;
+  std::string tls_ca;
+  bool tls_insecure = false;
   std::string audio;
   double duration_s = 0;
   std::vector<std::string> senses{"see", "read", "hear"};

@@ -19,6 +19,9 @@ constexpr auto kContainers = std::to_array<string_view>({
 constexpr auto kStills =
     std::to_array<string_view>({"jpeg_pipe", "png_pipe", "webp_pipe", "bmp_pipe", "tiff_pipe"});
 
+// Over http(s) only; their entries go through the protocols of that scheme.
+constexpr auto kHttpContainers = std::to_array<string_view>({"hls", "applehttp", "mpjpeg"});
+
 constexpr auto kPlaylists = std::to_array<string_view>(
     {"hls", "applehttp", "concat", "dash", "imf", "sdp", "rtsp", "image2", "webm_dash_manifest"});
 
@@ -161,19 +164,28 @@ std::string join(const std::array<string_view, N>& table) {
 
 bool container_allowed(string_view name) { return holds_any(kContainers, name); }
 bool still_allowed(string_view name) { return holds(kStills, name); }
+bool body_allowed(string_view name) {
+  return container_allowed(name) || holds_any(kHttpContainers, name);
+}
+bool is_unstamped(string_view name) { return name == "mpjpeg"; }
 bool is_playlist(string_view name) { return holds_any(kPlaylists, name); }
 bool decoder_allowed(string_view name) { return holds(kDecoders, name); }
 
 std::string container_list() { return join(kContainers); }
 std::string decoder_list() { return join(kDecoders); }
 
-Scheme scheme_of(string_view url) {
-  if (url.starts_with("/dev/video")) return Scheme::kDevice;
+std::string scheme_name(string_view url) {
   const auto colon = url.find("://");
-  if (colon == string_view::npos) return Scheme::kUnknown;
+  if (colon == string_view::npos) return {};
   std::string scheme(url.substr(0, colon));
   std::transform(scheme.begin(), scheme.end(), scheme.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return scheme;
+}
+
+Scheme scheme_of(string_view url) {
+  if (url.starts_with("/dev/video")) return Scheme::kDevice;
+  const std::string scheme = scheme_name(url);
   if (scheme == "rtsp" || scheme == "rtsps") return Scheme::kRtsp;
   if (scheme == "rtmp" || scheme == "rtmps") return Scheme::kRtmp;
   if (scheme == "srt") return Scheme::kSrt;
@@ -190,7 +202,7 @@ NetworkRules rules_for(Scheme scheme) {
     case Scheme::kSrt:
       return {"srt", "mpegts", nullptr};
     case Scheme::kHttp:
-      return {"http,https,tls,tcp,crypto", "hls,applehttp,mpjpeg," + container_list(), nullptr};
+      return {"http,https,tls,tcp,crypto", join(kHttpContainers) + "," + container_list(), nullptr};
     case Scheme::kDevice:
       return {"", "video4linux2,v4l2", "video4linux2"};
     case Scheme::kUnknown:

@@ -11,6 +11,10 @@ namespace saccade::ingest {
 bool container_allowed(std::string_view name);
 // Still pictures read whole, not demuxed: "jpeg_pipe", "png_pipe", ...
 bool still_allowed(std::string_view name);
+// What an http(s) address may answer besides stills: containers, HLS and pictures one by one.
+bool body_allowed(std::string_view name);
+// Pictures that come without a time of their own.
+bool is_unstamped(std::string_view name);
 // Formats that name other resources: refused, but with a word of their own.
 bool is_playlist(std::string_view name);
 
@@ -23,6 +27,8 @@ bool decoder_allowed(std::string_view name);
 
 enum class Scheme { kRtsp, kRtmp, kSrt, kHttp, kDevice, kUnknown };
 Scheme scheme_of(std::string_view url);
+// "rtsps" for "RTSPS://host/x"; empty when there is none.
+std::string scheme_name(std::string_view url);
 
 // Protocols and demuxers a network scheme may use, itself and nested; empty = none.
 struct NetworkRules {

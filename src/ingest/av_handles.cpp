@@ -10,6 +10,7 @@ extern "C" {
 namespace saccade::ingest {
 
 void AvFree::operator()(AVFormatContext* context) const { avformat_close_input(&context); }
+void AvFree::operator()(AVIOContext* context) const { avio_closep(&context); }
 void AvFree::operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
 void AvFree::operator()(AVFrame* frame) const { av_frame_free(&frame); }
 void AvFree::operator()(AVPacket* packet) const { av_packet_free(&packet); }

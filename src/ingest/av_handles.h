@@ -3,6 +3,7 @@
 #include <memory>
 
 struct AVFormatContext;
+struct AVIOContext;
 struct AVCodecContext;
 struct AVFrame;
 struct AVPacket;
@@ -13,6 +14,7 @@ namespace saccade::ingest {
 
 struct AvFree {
   void operator()(AVFormatContext* context) const;  // an input that was opened
+  void operator()(AVIOContext* context) const;      // from an address, not from ReadBytes
   void operator()(AVCodecContext* context) const;
   void operator()(AVFrame* frame) const;
   void operator()(AVPacket* packet) const;
@@ -21,6 +23,7 @@ struct AvFree {
 };
 
 using FormatHandle = std::unique_ptr<AVFormatContext, AvFree>;
+using IoHandle = std::unique_ptr<AVIOContext, AvFree>;
 using CodecHandle = std::unique_ptr<AVCodecContext, AvFree>;
 using FrameHandle = std::unique_ptr<AVFrame, AvFree>;
 using PacketHandle = std::unique_ptr<AVPacket, AvFree>;

@@ -17,16 +17,20 @@ namespace saccade::ingest {
 struct SourceOptions {
   std::string url;   // path, "-" (stdin), /dev/videoN, rtsp:// rtsps:// rtmp:// srt:// http(s)://
   double fps = 5.0;  // pictures per second of media to deliver; 0 = every picture
-  bool scene_cuts = true;  // deliver the first picture of a new scene besides the rate
-  bool realtime = false;   // pace a file by the clock (live sources always are)
-  bool loop = false;       // start a file again at its end, as a new epoch
-  bool udp = false;        // RTSP over UDP instead of TCP
+  bool scene_cuts = true;     // deliver the first picture of a new scene besides the rate
+  bool realtime = false;      // pace a file by the clock (live sources always are)
+  bool loop = false;          // start a file again at its end, as a new epoch
+  bool udp = false;           // RTSP over UDP instead of TCP
+  bool tls_insecure = false;  // https, rtmps, rtsps: any certificate will do
+  std::string tls_ca_file;    // PEM certificates to trust instead of the system's; empty = those
   bool want_video = true, want_audio = true;
   int animation_frames_max = 1;  // stills: pictures taken from GIF/WebP animations; 0 = all
   std::uint8_t matte = 255;      // grey level behind transparent pixels
   std::string worker_path;       // executable that runs as decode worker; empty = this program
   std::chrono::milliseconds watchdog{3000};        // silent or frozen longer than this = stale
-  std::chrono::milliseconds open_timeout{10'000};  // no header after this = unreachable
+  std::chrono::milliseconds open_timeout{10'000};  // an attempt without a header ends after this
+  // A live source that has not come up once is tried for this long; 0 = for ever.
+  std::chrono::milliseconds connect_limit{30'000};
 };
 
 class Source {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ingest/allow_list.h"
+#include "ingest/describe_failure.h"
 #include "ingest/open_input.h"
 #include "ingest/read_still.h"
 #include "ingest/read_stream.h"
@@ -31,22 +32,41 @@ core::Status check_options(const ReaderOptions& options) {
   return {};
 }
 
+// Opens what can be looked into before a demuxer is chosen. The others stay null.
+core::Status open_bytes(const ReaderOptions& options, StreamSource& source) {
+  if (options.fd >= 0) {
+    source.bytes = std::make_unique<ReadBytes>(options.fd, source.deadline->interrupted());
+    if (source.bytes->context() == nullptr) {
+      return core::error(core::ErrorCode::kExhausted, "out of memory");
+    }
+    if (source.bytes->size() != 0) return {};
+    return core::error(core::ErrorCode::kMediaUnusable, options.name + ": is empty (0 bytes)",
+                       "check how it was made");
+  }
+  source.deadline->set(options.open_timeout);
+  source.access = std::make_unique<NetworkAccess>(options, *source.deadline);
+  if (scheme_of(options.url) != Scheme::kHttp) return {};
+  auto body = source.access->open_body();
+  if (!body) return body.error();
+  source.body = std::move(*body);
+  return {};
+}
+
 }  // namespace
 
 core::Result<std::unique_ptr<MediaReader>> MediaReader::open(ReaderOptions options,
                                                              PictureSlots& slots,
                                                              const core::Clock& clock) {
   if (auto status = check_options(options); !status) return status.error();
-  silence_ffmpeg();
+  listen_to_ffmpeg();
   StreamSource source;
   source.deadline = std::make_unique<ReadDeadline>(clock);
-  if (options.fd >= 0) {
-    source.bytes = std::make_unique<ReadBytes>(options.fd, source.deadline->interrupted());
-    auto container = probe_container(*source.bytes, options);
+  if (auto status = open_bytes(options, source); !status) return status.error();
+  AVIOContext* bytes = source.bytes ? source.bytes->context() : source.body.get();
+  if (bytes != nullptr) {
+    auto container = probe_container(*bytes, options, *source.deadline);
     if (!container) return container.error();
-    if (still_allowed((*container)->name)) {
-      return open_still(*source.bytes, std::move(options), slots);
-    }
+    if (still_allowed((*container)->name)) return open_still(*bytes, std::move(options), slots);
     source.container = *container;
   }
   return open_stream(std::move(source), std::move(options), slots);

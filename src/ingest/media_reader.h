@@ -36,14 +36,16 @@ struct ReaderOptions {
   std::string name;  // how messages call the source: no credentials
   int fd = -1;       // >= 0: recorded bytes come from here, borrowed; no file is opened by name
   bool live = false;
-  bool udp = false;  // RTSP over UDP instead of TCP
+  bool udp = false;           // RTSP over UDP instead of TCP
+  bool tls_insecure = false;  // any certificate will do
+  int tls_ca_fd = -1;         // PEM certificates to trust instead of the system's, borrowed
   bool want_video = true, want_audio = true;
   double fps = 5.0;              // pictures per second of media; 0 = every picture
   bool scene_cuts = true;        // the first picture of a new scene too
   int animation_frames_max = 1;  // GIF, WebP, APNG: pictures taken, whatever `fps`; 0 = all
   std::uint8_t matte = 255;      // grey level behind transparent pixels
   core::MediaTime start = core::MediaTime::from_us(0);  // of the first frame: epoch and position
-  std::chrono::milliseconds open_timeout{10'000};       // network: no header after this
+  std::chrono::milliseconds open_timeout{10'000};       // network: no header (or still) after this
   std::chrono::milliseconds read_timeout{15'000};       // network: no byte for this long
 };
 

@@ -81,13 +81,13 @@ std::int64_t ReadBytes::on_seek(void* self, std::int64_t offset, int whence) {
   return to;
 }
 
-core::Result<std::vector<std::uint8_t>> ReadBytes::read_all(std::size_t bytes_max) {
+core::Result<std::vector<std::uint8_t>> read_all(AVIOContext& from, std::size_t bytes_max) {
   std::vector<std::uint8_t> all;
   std::vector<std::uint8_t> piece(kBufferBytes);
   for (;;) {
-    const int got = avio_read_partial(context_, piece.data(), kBufferBytes);
+    const int got = avio_read_partial(&from, piece.data(), kBufferBytes);
     if (got == AVERROR_EOF || got == 0) return all;
-    if (got < 0) return core::error(core::ErrorCode::kMediaUnusable, "cannot be read");
+    if (got < 0) return core::error(core::ErrorCode::kSourceUnreachable, "broke off");
     if (all.size() + static_cast<std::size_t>(got) > bytes_max) {
       return core::error(core::ErrorCode::kExhausted,
                          "is larger than " + std::to_string(bytes_max) + " bytes");

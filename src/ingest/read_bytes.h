@@ -27,10 +27,6 @@ class ReadBytes {
   // 0 = known to be empty; negative = unknown (pipe).
   std::int64_t size() const { return size_; }
 
-  // Everything from the start on. Errors: kExhausted (more than `bytes_max`), kMediaUnusable
-  // (read failed).
-  core::Result<std::vector<std::uint8_t>> read_all(std::size_t bytes_max);
-
  private:
   static int on_read(void* self, std::uint8_t* to, int bytes);
   static std::int64_t on_seek(void* self, std::int64_t offset, int whence);
@@ -41,5 +37,9 @@ class ReadBytes {
   std::int64_t position_ = 0;
   AVIOContext* context_ = nullptr;
 };
+
+// Everything that is left of `from`. Errors: kExhausted (more than `bytes_max`), kSourceUnreachable
+// (broke off before its end).
+core::Result<std::vector<std::uint8_t>> read_all(AVIOContext& from, std::size_t bytes_max);
 
 }  // namespace saccade::ingest

@@ -211,6 +211,36 @@ TEST(ReadNetwork, HlsIsFollowedOverHttpButNotIntoFiles) {
   EXPECT_EQ(missing.error->code, ErrorCode::kSourceUnreachable);
 }
 
+// A snapshot address of a camera, whatever it is called.
+TEST(ReadNetwork, StillsOverHttpAreDecidedByContent) {
+  const TestFolder folder;
+  ASSERT_TRUE(folder.ffmpeg("-f lavfi -i testsrc2=s=320x240 -frames:v 1 a.jpg"));
+  ASSERT_TRUE(folder.ffmpeg("-f lavfi -i testsrc2=s=64x48 -frames:v 1 a.png"));
+  ASSERT_TRUE(
+      folder.run("cp a.jpg snapshot.cgi && convert a.png a.webp && head -c 900 a.jpg > cut"));
+  ASSERT_TRUE(folder.run("printf '<html>no picture</html>' > page"));
+  Port port;
+  port.release();
+  const Beside server(folder, "python3 -m http.server --bind 127.0.0.1 " + port.text());
+  const std::string at = "http://127.0.0.1:" + port.text() + "/";
+  const auto jpeg = read_when_up(at + "snapshot.cgi?user=a", live_options(), 1000);
+  ASSERT_FALSE(jpeg.error) << jpeg.error->message;
+  ASSERT_EQ(jpeg.pictures.size(), 1U);
+  EXPECT_EQ(jpeg.pictures[0].at.width, 320);
+  EXPECT_EQ(jpeg.info.container, "jpeg");
+  for (const char* file : {"a.png", "a.webp"}) {
+    const auto run = read_url(at + file, live_options(), 1000);
+    ASSERT_FALSE(run.error) << run.error->message;
+    ASSERT_EQ(run.pictures.size(), 1U) << file;
+    EXPECT_EQ(run.pictures[0].at.width, 64) << file;
+  }
+  for (const char* file : {"cut", "page"}) {
+    const auto run = read_url(at + file, live_options(), 1);
+    ASSERT_TRUE(run.error) << file;
+    EXPECT_EQ(run.error->code, ErrorCode::kMediaUnusable) << file << " " << run.error->message;
+  }
+}
+
 TEST(ReadNetwork, SrtAndRtmpSendersAreHeard) {
   const TestFolder folder;
   const std::string made =

@@ -8,6 +8,7 @@
 #include "ingest/convert_picture.h"
 #include "ingest/orient_picture.h"
 #include "ingest/probe_header.h"
+#include "ingest/read_bytes.h"
 #include "ingest/read_webp.h"
 
 extern "C" {
@@ -177,15 +178,17 @@ class WebpReader final : public StillReader {
 
 }  // namespace
 
-core::Result<std::unique_ptr<MediaReader>> open_still(ReadBytes& bytes, ReaderOptions options,
+core::Result<std::unique_ptr<MediaReader>> open_still(AVIOContext& bytes, ReaderOptions options,
                                                       PictureSlots& slots) {
   if (!options.want_video) {
     return core::error(ErrorCode::kMediaUnusable, options.name + ": a picture has no sound",
                        "give a sound or video file");
   }
-  auto read = bytes.read_all(kStillBytesMax);
+  auto read = read_all(bytes, kStillBytesMax);
   if (!read) {
-    return core::error(ErrorCode::kMediaUnusable, options.name + ": " + read.error().message);
+    const bool cut = options.fd < 0 && read.error().code == ErrorCode::kSourceUnreachable;
+    return core::error(cut ? ErrorCode::kSourceUnreachable : ErrorCode::kMediaUnusable,
+                       options.name + ": " + read.error().message);
   }
   const StillHeader header = probe_still(*read);
   auto status = check_picture_size(options.name, header.width, header.height);

@@ -6,7 +6,8 @@
 
 #include "core/result.h"
 #include "ingest/media_reader.h"
-#include "ingest/read_bytes.h"
+
+struct AVIOContext;
 
 namespace saccade::ingest {
 
@@ -14,8 +15,8 @@ namespace saccade::ingest {
 inline constexpr std::size_t kStillBytesMax = 256U << 20;
 
 // `bytes` is read to its end here and not needed afterwards. Errors: kMediaUnusable (over a limit,
-// damaged, cut short).
-core::Result<std::unique_ptr<MediaReader>> open_still(ReadBytes& bytes, ReaderOptions options,
+// damaged, cut short), kSourceUnreachable (an address that broke off).
+core::Result<std::unique_ptr<MediaReader>> open_still(AVIOContext& bytes, ReaderOptions options,
                                                       PictureSlots& slots);
 
 }  // namespace saccade::ingest

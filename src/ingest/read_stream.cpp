@@ -48,7 +48,8 @@ struct Track {
   AVStream& stream;
   CodecHandle decoder;
   StampTime stamp;
-  bool drained = false;
+  bool unread = false;   // the decoder may hold frames that were not taken yet
+  int faults = 0;        // of the decoder since its last packet
   bool entered = false;  // a key packet or a frame was seen: from here on faults count
 };
 
@@ -74,14 +75,16 @@ class StreamReader final : public MediaReader {
   core::Status open_track(StreamKind kind, std::unique_ptr<Track>& track);
   void describe();
   void find_origin();
-  core::Status step();
-  core::Status on_read_error(int code);
-  core::Status decode(Track& track, const AVPacket* packet);
-  core::Status take_frames(Track& track);
+  core::Status advance();
+  void step();
+  void on_read_error(int code);
+  void decode(Track& track, const AVPacket* packet);
+  core::Status take_frame(Track& track);
   core::Status on_picture(Track& track);
   core::Status on_sound(Track& track);
   core::Status give_picture(const AVFrame& frame, const Stamp& stamp, bool scene_cut);
-  core::Status drain();
+  void finish_sound();
+  core::Result<ReadItem> end() const;
   PictureShape shape_of(const AVFrame& frame) const;
   bool is_corrupt(const AVFrame& frame) const;
   std::optional<core::WallTime> wall_of(const Stamp& stamp) const;
@@ -102,10 +105,10 @@ class StreamReader final : public MediaReader {
   ConvertSound sound_;
   PacketHandle packet_;
   FrameHandle frame_;
-  std::deque<ReadItem> ready_;  // what one packet gave: bounded by kSoundGapFillUs of silence
+  std::deque<ReadItem> ready_;  // what one frame gave: bounded by kSoundGapFillUs of silence
   std::vector<ReadSound> blocks_;
   int demux_errors_ = 0, pictures_ = 0;
-  bool gave_ = false, ended_ = false, broke_off_ = false;
+  bool gave_ = false, ended_ = false, finished_ = false, broke_off_ = false;
 };
 
 core::Status StreamReader::start() {
@@ -203,74 +206,88 @@ core::Result<ReadItem> StreamReader::read() {
     if (source_.deadline->interrupted()) {
       return core::error(ErrorCode::kCancelled, options_.name + ": cancelled");
     }
-    if (ended_) {
-      if (!gave_ && !options_.live) {
-        return core::error(ErrorCode::kMediaUnusable,
-                           options_.name + ": no picture and no sound could be decoded",
-                           "check the file with ffprobe");
-      }
-      if (broke_off_) {
-        return core::error(ErrorCode::kSourceUnreachable, options_.name + ": the stream broke off",
-                           "check the sender and the network");
-      }
-      return ReadItem(EndOfSource{});
-    }
-    if (auto status = step(); !status) return status.error();
+    if (finished_) return end();
+    if (auto status = advance(); !status) return status.error();
   }
   ReadItem item = std::move(ready_.front());
   ready_.pop_front();
   return item;
 }
 
+core::Result<ReadItem> StreamReader::end() const {
+  if (!gave_ && !options_.live) {
+    return core::error(ErrorCode::kMediaUnusable,
+                       options_.name + ": no picture and no sound could be decoded",
+                       "check the file with ffprobe");
+  }
+  if (broke_off_) {
+    return core::error(ErrorCode::kSourceUnreachable, options_.name + ": the stream broke off",
+                       "check the sender and the network");
+  }
+  return ReadItem(EndOfSource{});
+}
+
+// One frame, or one packet when the decoders have no more frames. A codec that reorders deeply may
+// hold more pictures than there are slots: those it keeps take none, and the taker of the one that
+// was given has its turn before the next is asked for.
+core::Status StreamReader::advance() {
+  for (auto* track : {video_.get(), audio_.get()}) {
+    if (track != nullptr && track->unread) return take_frame(*track);
+  }
+  if (ended_) {
+    finish_sound();
+  } else {
+    step();
+  }
+  return {};
+}
+
 // One packet, or the end.
-core::Status StreamReader::step() {
+void StreamReader::step() {
   if (animation_ && options_.animation_frames_max > 0 &&
       pictures_ >= options_.animation_frames_max) {
     ended_ = true;
-    return {};
+    return;
   }
   if (options_.fd < 0) source_.deadline->set(options_.read_timeout);
   const int code = av_read_frame(format_.get(), packet_.get());
   if (code < 0) return on_read_error(code);
   demux_errors_ = 0;
-  core::Status status;
-  if (video_ && packet_->stream_index == video_->stream.index) {
-    status = decode(*video_, packet_.get());
-  } else if (audio_ && packet_->stream_index == audio_->stream.index) {
-    status = decode(*audio_, packet_.get());
+  for (auto* track : {video_.get(), audio_.get()}) {
+    const bool mine = track != nullptr && packet_->stream_index == track->stream.index;
+    if (mine) decode(*track, packet_.get());
   }
   av_packet_unref(packet_.get());
-  return status;
 }
 
-core::Status StreamReader::on_read_error(int code) {
-  if (source_.deadline->interrupted() || code == AVERROR(EAGAIN)) return {};
+void StreamReader::on_read_error(int code) {
+  if (source_.deadline->interrupted() || code == AVERROR(EAGAIN)) return;
   const bool recorded = options_.fd >= 0;
   if (recorded && code != AVERROR_EOF && code != AVERROR(EIO) &&
       ++demux_errors_ < kDemuxErrorsMax) {
-    return {};
+    return;
   }
-  // A finished HLS or HTTP file is an end; the other live transports do not end by themselves.
-  const Scheme scheme = scheme_of(options_.url);
-  broke_off_ = !recorded && !(scheme == Scheme::kHttp && code == AVERROR_EOF);
+  // A finished HLS or HTTP file is an end; cameras do not end by themselves.
+  const bool may_end =
+      scheme_of(options_.url) == Scheme::kHttp && !is_unstamped(format_->iformat->name);
+  broke_off_ = !recorded && !(may_end && code == AVERROR_EOF);
   ended_ = true;
-  return drain();
+  for (auto* track : {video_.get(), audio_.get()}) {
+    if (track != nullptr) decode(*track, nullptr);
+  }
 }
 
-core::Status StreamReader::drain() {
-  for (auto* track : {video_.get(), audio_.get()}) {
-    if (track == nullptr || track->drained) continue;
-    track->drained = true;
-    if (auto status = decode(*track, nullptr); !status) return status;
-  }
+// What is left of the sound when the last frame has been taken.
+void StreamReader::finish_sound() {
+  finished_ = true;
   blocks_.clear();
   sound_.finish(blocks_);
   for (auto& block : blocks_) ready_.emplace_back(std::move(block));
   gave_ = gave_ || !blocks_.empty();
-  return {};
 }
 
-core::Status StreamReader::decode(Track& track, const AVPacket* packet) {
+// `packet` null: no more will come.
+void StreamReader::decode(Track& track, const AVPacket* packet) {
   if (packet != nullptr) {
     const bool key = (packet->flags & AV_PKT_FLAG_KEY) != 0;
     track.entered = track.entered || key || options_.fd >= 0;
@@ -279,24 +296,22 @@ core::Status StreamReader::decode(Track& track, const AVPacket* packet) {
   }
   const int sent = avcodec_send_packet(track.decoder.get(), packet);
   if (sent < 0 && sent != AVERROR_EOF && track.entered) lose(LossKind::kCorrupt, {});
-  return take_frames(track);
+  track.unread = true;
+  track.faults = 0;
 }
 
-core::Status StreamReader::take_frames(Track& track) {
-  for (int faults = 0; faults < kDemuxErrorsMax;) {
-    const int got = avcodec_receive_frame(track.decoder.get(), frame_.get());
-    if (got == AVERROR(EAGAIN) || got == AVERROR_EOF) return {};
-    if (got < 0) {
-      ++faults;
-      if (track.entered) lose(LossKind::kCorrupt, {});
-      continue;
-    }
-    track.entered = true;
-    const auto status = &track == video_.get() ? on_picture(track) : on_sound(track);
-    av_frame_unref(frame_.get());
-    if (!status) return status;
+core::Status StreamReader::take_frame(Track& track) {
+  const int got = avcodec_receive_frame(track.decoder.get(), frame_.get());
+  if (got < 0) {
+    const bool fault = got != AVERROR(EAGAIN) && got != AVERROR_EOF;
+    if (fault && track.entered) lose(LossKind::kCorrupt, {});
+    track.unread = fault && ++track.faults < kDemuxErrorsMax;
+    return {};
   }
-  return {};
+  track.entered = true;
+  const auto status = &track == video_.get() ? on_picture(track) : on_sound(track);
+  av_frame_unref(frame_.get());
+  return status;
 }
 
 core::Status StreamReader::on_picture(Track& track) {
@@ -417,7 +432,7 @@ core::Result<std::unique_ptr<MediaReader>> open_stream(StreamSource source, Read
                                                        PictureSlots& slots) {
   auto format = source.bytes
                     ? open_recorded(*source.bytes, source.container, options, *source.deadline)
-                    : open_network(options, *source.deadline);
+                    : source.access->open_format(source.body.get(), source.container);
   if (!format) return format.error();
   auto reader = std::make_unique<StreamReader>(std::move(source), std::move(*format),
                                                std::move(options), slots);

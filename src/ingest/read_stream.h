@@ -6,6 +6,7 @@
 #include "core/result.h"
 #include "ingest/media_reader.h"
 #include "ingest/open_input.h"
+#include "ingest/open_network.h"
 
 struct AVInputFormat;
 
@@ -14,12 +15,13 @@ namespace saccade::ingest {
 // Demuxer errors in a row after which a recorded source counts as ended.
 inline constexpr int kDemuxErrorsMax = 32;
 
-// What the reader takes over: the source's bytes (null for network and devices) and the deadline
-// that ends its blocking calls.
+// What the reader takes over, in the order in which it must outlive each other.
 struct StreamSource {
-  std::unique_ptr<ReadDeadline> deadline;
-  std::unique_ptr<ReadBytes> bytes;
-  const AVInputFormat* container = nullptr;
+  std::unique_ptr<ReadDeadline> deadline;    // ends blocking calls
+  std::unique_ptr<ReadBytes> bytes;          // recorded only
+  std::unique_ptr<NetworkAccess> access;     // addresses and devices only
+  IoHandle body;                             // http(s) only
+  const AVInputFormat* container = nullptr;  // null: FFmpeg finds it
 };
 
 core::Result<std::unique_ptr<MediaReader>> open_stream(StreamSource source, ReaderOptions options,

@@ -77,6 +77,40 @@ TEST_F(ReaderContractTest, RecordedSourceWithoutASlotIsCancelled) {
   EXPECT_EQ(third.error().code, ErrorCode::kCancelled);
 }
 
+// Counts the places that are out, and has only one.
+class OneSlot final : public PictureSlots {
+ public:
+  std::uint8_t* acquire(int width, int height) override {
+    memory_.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
+    return out++ == 0 ? memory_.data() : nullptr;
+  }
+  int out = 0;
+
+ private:
+  std::vector<std::uint8_t> memory_;
+};
+
+TEST_F(ReaderContractTest, ACodecThatGivesManyPicturesAtOnceTakesOneSlotAtATime) {
+  ASSERT_TRUE(folder.ffmpeg(
+      "-f lavfi -i testsrc2=s=64x64:r=10:d=2 -c:v libx264 -bf 16 -b_strategy 0 b.mp4"));
+  const int deep = open(folder.path("b.mp4").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(deep, 0);
+  options.fd = deep;
+  OneSlot slots;
+  auto reader = MediaReader::open(options, slots, clock);
+  ASSERT_TRUE(reader);
+  int pictures = 0;
+  for (auto item = (*reader)->read();; item = (*reader)->read()) {
+    ASSERT_TRUE(item) << item.error().message;
+    if (std::holds_alternative<EndOfSource>(*item)) break;
+    ASSERT_TRUE(std::holds_alternative<ReadPicture>(*item));
+    ++pictures;
+    slots.out = 0;  // taken
+  }
+  EXPECT_EQ(pictures, 20);
+  close(deep);
+}
+
 TEST_F(ReaderContractTest, StartGivesEpochAndPositionOfTheFirstPicture) {
   FewSlots slots(100);
   options.start = core::MediaTime::from_us(5'000'000, 7);

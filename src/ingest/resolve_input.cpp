@@ -1,6 +1,7 @@
 #include "ingest/resolve_input.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "core/limits.h"
@@ -44,6 +46,9 @@ core::Status check_options(const SourceOptions& options) {
     return error(ErrorCode::kUsage, "neither picture nor sound is wanted", "ask for one of them");
   }
   if (auto status = check_wait("watchdog", options.watchdog); !status) return status;
+  if (options.connect_limit.count() != 0) {
+    if (auto status = check_wait("connect limit", options.connect_limit); !status) return status;
+  }
   return check_wait("open timeout", options.open_timeout);
 }
 
@@ -149,6 +154,38 @@ core::Result<ResolvedInput> resolve_device(const std::string& path) {
   return input;
 }
 
+// A copy in memory: the worker may open no file, and not as the user who may read this one.
+core::Result<Fd> copy_certificates(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return error(ErrorCode::kUsage, "certificates " + path + ": " + why,
+                 "name a PEM file with the certificates to trust");
+  };
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kCertificatesBytesMax + 1, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
+    return refuse("cannot be read");
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kCertificatesBytesMax) {
+    return refuse("is larger than " + std::to_string(kCertificatesBytesMax) + " bytes");
+  }
+  if (text.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+    return refuse("holds no certificate");
+  }
+  Fd copy(memfd_create("saccade-certificates", MFD_CLOEXEC));
+  if (!copy || write(copy.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return error(ErrorCode::kExhausted, "no memory for the certificates of " + path);
+  }
+  return copy;
+}
+
+core::Status check_trust(const SourceOptions& options, const ResolvedInput& input) {
+  if (scheme_name(options.url) != "rtsps" || options.tls_insecure) return {};
+  return error(ErrorCode::kUsage,
+               input.name + ": the certificate of an RTSP server cannot be checked",
+               "--tls-insecure takes any: encrypted, but not proof against an impostor");
+}
+
 core::Result<ResolvedInput> resolve_network(const std::string& url) {
   ResolvedInput input;
   input.name = redact_url(url);
@@ -184,6 +221,11 @@ core::Result<ResolvedInput> resolve_input(const SourceOptions& options) {
   auto input = resolve(options.url);
   if (!input) return input;
   if (auto status = check_loop(options, *input); !status) return status.error();
+  if (auto status = check_trust(options, *input); !status) return status.error();
+  if (input->policy != SandboxPolicy::kNetwork || options.tls_ca_file.empty()) return input;
+  auto certificates = copy_certificates(options.tls_ca_file);
+  if (!certificates) return certificates.error();
+  input->certificates = std::move(*certificates);
   return input;
 }
 

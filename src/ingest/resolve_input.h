@@ -1,7 +1,7 @@
 #pragma once
 // The cheap checks before a worker is started: is the address one we know, does the file exist, may
 // it be read, can there be anything in it? A recorded input is opened here, by the parent: the
-// worker opens no file.
+// worker opens no file. So are the certificates that a network input shall trust.
 #include <string>
 
 #include "core/result.h"
@@ -23,10 +23,15 @@ struct ResolvedInput {
   std::string name;      // for messages: no credentials
   Fd file;               // recorded only
   bool regular = false;  // `file` can be read again from its start
+  Fd certificates;       // network only, if any were named
 };
 
-// Errors: kUsage, kSourceUnreachable (no such file or device, no permission), kMediaUnusable
-// (directory, empty file).
+// The largest file of certificates that is taken over.
+inline constexpr std::size_t kCertificatesBytesMax = 1 << 20;
+
+// Errors: kUsage (also: rtsps:// without tls_insecure, since FFmpeg's RTSP cannot check a
+// certificate), kSourceUnreachable (no such file or device, no permission), kMediaUnusable
+// (directory, empty file, no video device).
 core::Result<ResolvedInput> resolve_input(const SourceOptions& options);
 
 }  // namespace saccade::ingest

@@ -67,6 +67,11 @@ TEST(ResolveInput, OptionsOutOfRangeAreNamed) {
   options.watchdog = std::chrono::milliseconds(0);
   EXPECT_NE(resolve_input(options).error().message.find("watchdog is 0 ms"), std::string::npos);
   options.watchdog = std::chrono::milliseconds(3000);
+  options.connect_limit = std::chrono::milliseconds(1);
+  EXPECT_NE(resolve_input(options).error().message.find("connect limit is 1 ms"),
+            std::string::npos);
+  options.connect_limit = std::chrono::milliseconds(0);
+  EXPECT_TRUE(resolve_input(options).ok());
   options.want_audio = options.want_video = false;
   EXPECT_EQ(resolve_input(options).error().code, ErrorCode::kUsage);
 }
@@ -88,7 +93,46 @@ TEST(ResolveInput, KindsAndNames) {
   EXPECT_EQ(camera->name.find("canary"), std::string::npos);
   options.url = "https://host/live.m3u8";
   EXPECT_EQ(resolve_input(options)->kind, SourceKind::kPulled);
-  EXPECT_EQ(refusal("/dev/video99").code, ErrorCode::kSourceUnreachable);
+}
+
+TEST(ResolveInput, ADeviceThatIsAbsentOrNone) {
+  const auto absent = refusal("/dev/video99");
+  EXPECT_EQ(absent.code, ErrorCode::kSourceUnreachable);
+  EXPECT_NE(absent.message.find("/dev/video99: no such device"), std::string::npos);
+}
+
+TEST(ResolveInput, AnRtspCertificateCannotBeCheckedSoItMustNotMatter) {
+  const auto error = refusal("RTSPS://u:canary@host/live");
+  EXPECT_EQ(error.code, ErrorCode::kUsage);
+  EXPECT_NE(error.hint.find("--tls-insecure"), std::string::npos);
+  EXPECT_EQ((error.message + error.hint).find("canary"), std::string::npos);
+  SourceOptions options;
+  options.url = "rtsps://host/live";
+  options.tls_insecure = true;
+  EXPECT_TRUE(resolve_input(options).ok());
+}
+
+TEST(ResolveInput, CertificatesToTrustAreTakenOverOrRefusedByName) {
+  const TestFolder folder;
+  const std::string text = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n";
+  folder.store("ca.pem", {text.begin(), text.end()});
+  folder.store("key.pem", {'x'});
+  SourceOptions options;
+  options.url = "https://host/live.m3u8";
+  options.tls_ca_file = folder.path("ca.pem");
+  auto input = resolve_input(options);
+  ASSERT_TRUE(input.ok()) << input.error().message;
+  std::string copy(text.size() + 1, ' ');
+  EXPECT_EQ(pread(input->certificates.get(), copy.data(), copy.size(), 0), std::ssize(text));
+  EXPECT_EQ(copy.substr(0, text.size()), text);
+  for (const std::string& bad :
+       {folder.path("key.pem"), folder.path("none.pem"), folder.path("")}) {
+    options.tls_ca_file = bad;
+    const auto refused = resolve_input(options);
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+    EXPECT_NE(refused.error().message.find(bad), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Job {
   ReaderOptions reader;
   SandboxOptions sandbox;
   bool waits = true;
-  Fd file;
+  Fd passed;
 };
 
 std::optional<Job> hear_job(int control) {
@@ -39,12 +39,14 @@ std::optional<Job> hear_job(int control) {
   const auto open = read_as<wire::Open>(std::span<const std::byte>(*buffer).first(received.bytes));
   if (!open || (open->has_fd != 0) != static_cast<bool>(received.fd)) return std::nullopt;
   Job job;
-  job.file = std::move(received.fd);
+  job.passed = std::move(received.fd);
   job.waits = open->waits != 0;
   job.sandbox.policy = static_cast<SandboxPolicy>(open->policy);
   job.reader.url = from_text(open->url);
   job.reader.name = from_text(open->name);
-  job.reader.fd = job.file.get();
+  const bool recorded = job.sandbox.policy == SandboxPolicy::kRecorded;
+  (recorded ? job.reader.fd : job.reader.tls_ca_fd) = job.passed.get();
+  job.reader.tls_insecure = open->tls_insecure != 0;
   job.reader.live = open->live != 0;
   job.reader.udp = open->udp != 0;
   job.reader.want_video = open->want_video != 0;

@@ -9,6 +9,8 @@
 #include <array>
 #include <utility>
 
+#include "ingest/allow_list.h"
+
 namespace saccade::ingest {
 namespace {
 
@@ -19,16 +21,18 @@ using core::SteadyTime;
 constexpr int kHangWatchdogs = 5;
 // How much later than its own deadline a worker may report that nothing answers.
 constexpr std::int64_t kOpenGraceUs = 2'000'000;
-// Playlists come in segments of up to ten seconds.
+// Playlists come in segments of up to ten seconds. Cameras that push pictures over http do not.
 constexpr std::int64_t kPulledSilenceUs = 20'000'000;
 
 std::int64_t us_of(std::chrono::milliseconds ms) { return std::chrono::microseconds(ms).count(); }
 
 // A rate below one picture per watchdog must not look like silence.
-std::int64_t silence_limit(const SourceOptions& options, SourceKind kind) {
+std::int64_t silence_limit(const SourceOptions& options, SourceKind kind,
+                           const std::string& container) {
   std::int64_t limit = us_of(options.watchdog);
   if (options.fps > 0) limit = std::max(limit, static_cast<std::int64_t>(2e6 / options.fps));
-  return kind == SourceKind::kPulled ? std::max(limit, kPulledSilenceUs) : limit;
+  const bool segments = kind == SourceKind::kPulled && !is_unstamped(container);
+  return segments ? std::max(limit, kPulledSilenceUs) : limit;
 }
 
 wire::Open open_message(const SourceOptions& options, const ResolvedInput& input) {
@@ -45,7 +49,8 @@ wire::Open open_message(const SourceOptions& options, const ResolvedInput& input
   open.want_audio = options.want_audio;
   open.scene_cuts = options.scene_cuts;
   open.matte = options.matte;
-  open.has_fd = recorded;
+  open.tls_insecure = options.tls_insecure;
+  open.has_fd = static_cast<bool>(recorded ? input.file : input.certificates);
   if (!recorded) open.url = to_text<sizeof(open.url)>(options.url);
   open.name = to_text<sizeof(open.name)>(input.name);
   return open;
@@ -87,7 +92,7 @@ SourceProcess::SourceProcess(Parts parts, const core::Clock& clock, core::Rng rn
       clock_(clock),
       wake_(std::move(parts.wake)),
       backoff_(rng),
-      watchdog_(silence_limit(options_, input_.kind)),
+      watchdog_(us_of(options_.watchdog)),
       first_try_(clock.now()) {
   if (options_.realtime || input_.kind == SourceKind::kPulled) pace_.emplace();
 }
@@ -174,7 +179,7 @@ core::Status SourceProcess::start_worker() {
   const auto control = (*process)->control();
   const wire::Open open = open_message(options_, input_);
   // A worker that is gone already is noticed when it is listened to.
-  control->send(bytes_of(open), input_.file.get());
+  control->send(bytes_of(open), live() ? input_.certificates.get() : input_.file.get());
   const SteadyTime now = clock_.now();
   worker_ =
       std::make_unique<Worker>(Worker{std::move(*process), SlotLender(control), false, false, now});
@@ -203,6 +208,7 @@ void SourceProcess::handle(const SandboxReport& /*report*/) { worker_->hello = t
 void SourceProcess::handle(const SourceInfo& info) {
   if (worker_->info) return distrust("a second header");
   worker_->info = true;
+  watchdog_ = Watchdog(silence_limit(options_, input_.kind, info.container));
   watchdog_.start(clock_.now());
   SourceInfo mine = info;
   mine.live = live();
@@ -288,7 +294,9 @@ void SourceProcess::handle(const RunEnded& /*ended*/) {
 }
 
 void SourceProcess::handle(const core::Error& error) {
-  if (live() && !is_final(error.code)) return live_lost(error);
+  // A camera that goes down or comes up may send half a header: it is no judgement once it worked.
+  const bool half = was_up_ && error.code == ErrorCode::kMediaUnusable;
+  if (live() && (half || !is_final(error.code))) return live_lost(error);
   fail(error);
 }
 
@@ -368,8 +376,13 @@ void SourceProcess::worker_died(const std::string& how) {
 void SourceProcess::live_lost(const core::Error& why) {
   worker_.reset();
   const SteadyTime now = clock_.now();
-  if (!was_up_ && core::us_between(first_try_, now) >= us_of(options_.open_timeout)) {
-    return fail(core::error(ErrorCode::kSourceUnreachable, why.message, why.hint));
+  ++attempts_;
+  const std::int64_t tried_us = core::us_between(first_try_, now);
+  if (!was_up_ && options_.connect_limit.count() > 0 && tried_us >= us_of(options_.connect_limit)) {
+    return fail(core::error(ErrorCode::kSourceUnreachable,
+                            why.message + " (" + std::to_string(attempts_) + " attempts in " +
+                                std::to_string(tried_us / 1'000'000) + " s)",
+                            why.hint));
   }
   set_state(SourceState::kConnecting, why.message);
   retry_at_ = SteadyTime{now.us + backoff_.failed(now)};

@@ -5,8 +5,10 @@
 //   recorded   it is started again and what was given already is skipped; after kWorkerKillsMax
 //              deaths on the same input the input is quarantined: kMediaUnusable.
 //   live       it is started again after a short wait (backoff.h), as a new epoch.
-// A live source that was never up within `open_timeout` is unreachable; once it was up it is tried
-// for ever. Refused credentials, unknown codecs and things that are no media end it at once.
+// A live source that did not come up once within `connect_limit` is unreachable, whether it refuses
+// or says nothing; once it was up it is tried for ever. Refused credentials, certificates that are
+// not trusted and unknown codecs end it at once, and so do things that are no media, unless it was
+// up before.
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -102,6 +104,7 @@ class SourceProcess final : public Source {
   std::string state_reason_;
   core::SteadyTime first_try_, retry_at_;
   bool was_up_ = false;
+  int attempts_ = 0;       // that failed
   bool run_over_ = false;  // no further worker; what is pending is still given
   int kills_ = 0;          // of workers, on this recorded input
   core::SteadyTime progress_at_;

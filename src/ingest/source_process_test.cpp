@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "ingest/reader_test_support.h"
@@ -86,6 +87,28 @@ TEST(SourceProcess, APictureInUseHoldsTheDecoderBackAndLosesNothing) {
   EXPECT_TRUE(rest.ended);
   EXPECT_EQ(rest.pictures.size(), 100 - core::limits::kFrameSlots);
   EXPECT_EQ(rest.lost(LossKind::kRate), 0u);
+}
+
+// Above 4 megapixels three slots are all there are, and the codec gives sixteen pictures at once
+// when its input ends.
+TEST(SourceProcess, LargePicturesWithDeepReorderingComeThroughWhole) {
+  const TestFolder folder;
+  ASSERT_TRUE(
+      folder.ffmpeg("-f lavfi -i testsrc2=s=4096x2304:r=25 -frames:v 20 -pix_fmt yuv420p "
+                    "-c:v libx264 -preset ultrafast -bf 3 -b_strategy 0 a.h264"));
+  const std::string script = std::filesystem::current_path() / "tests/e2e/deepen.py";
+  ASSERT_TRUE(folder.run("python3 " + script + " a.h264 b.h264"));
+  SourceOptions options = with_real_worker(folder.path("b.h264"));
+  options.fps = 0;
+  options.scene_cuts = false;
+  auto source = open_source(options);
+  ASSERT_TRUE(source);
+  SourceRun run;
+  run_source(*source, run, {.seconds_max = 120});
+  EXPECT_TRUE(run.ended) << (run.error ? run.error->message : "");
+  EXPECT_EQ(run.pictures.size(), 20u);
+  EXPECT_TRUE(run.well_formed());
+  EXPECT_TRUE(run.states.empty()) << "no worker was lost";
 }
 
 // T8, F12.

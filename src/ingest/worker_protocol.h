@@ -39,7 +39,8 @@ inline constexpr std::uint32_t kMagic = 0x53444357;
 inline constexpr std::uint16_t kVersion = 1;
 
 enum class Kind : std::uint16_t {
-  kOpen = 1,   // parent: what to read; the descriptor of a recorded source comes along
+  kOpen = 1,   // parent: what to read; a descriptor may come along: the recorded bytes, or the
+               // certificates that a network source shall trust
   kRegion,     // parent: a memory region of picture slots; its descriptor comes along
   kFreeSlot,   // parent: a slot may be filled again
   kHello,      // worker: it runs, locked in as far as it says
@@ -81,6 +82,7 @@ struct Open {
   std::uint32_t policy = 0;  // SandboxPolicy
   std::uint8_t live = 0, waits = 0, udp = 0, want_video = 0;
   std::uint8_t want_audio = 0, scene_cuts = 0, matte = 0, has_fd = 0;
+  std::uint8_t tls_insecure = 0, unused[7] = {};
   Text<core::limits::kSourceUrlBytesMax + 8> url{};
   Text<core::limits::kSourceUrlBytesMax - 512> name{};
 };
