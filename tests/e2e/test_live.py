@@ -16,11 +16,11 @@ SERVER = ROOT / "tests/e2e/rtsp_server.py"
 class Camera:
     """The RTSP server as a process; `url` once it listens."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, scheme="rtsp"):
         self.process = subprocess.Popen(["/usr/bin/python3", SERVER, *map(str, args)],
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.url = self.process.stdout.readline().strip()
-        assert self.url.startswith("rtsp://"), self.url
+        assert self.url.startswith(f"{scheme}://"), self.url
         self.port = int(self.url.split(":")[2].split("/")[0])
 
     def kill(self):
@@ -32,9 +32,10 @@ class Watch:
     """A running `saccade watch --json`; events arrive in a queue with their time."""
 
     def __init__(self, url, *args):
+        own = {k: v for k, v in os.environ.items() if not k.startswith("SACCADE_")}
         self.process = subprocess.Popen(
             [SACCADE, "watch", url, "--json", *map(str, args)], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+            stderr=subprocess.PIPE, text=True, env=own | {"OMP_WAIT_POLICY": "passive"})
         self.events = queue.Queue()
         self.seen = []
         threading.Thread(target=self._read, daemon=True).start()
