@@ -73,6 +73,7 @@ core::Knobs knobs_of(const Settings& settings) {
   core::Knobs knobs;
   knobs.change_threshold = settings.change_threshold;
   knobs.refresh_max = core::MediaDuration::from_seconds(settings.refresh_s);
+  knobs.keep_share = settings.keep_share;
   knobs.max_new_tokens = settings.max_new_tokens;
   return knobs;
 }

@@ -46,6 +46,7 @@ struct Settings {
   int slo_ms = 0;
   int change_threshold = 12;
   double refresh_s = 30;
+  double keep_share = 1;
   // models
   std::string model;
   std::string mmproj;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/knobs.h"
 #include "core/limits.h"
 #include "settings.h"
 
@@ -65,6 +66,11 @@ const std::array kTable = {
     SettingInfo{"refresh_s", &S::refresh_s, G::kPace,
                 "Look again after so long even when nothing changed", "seconds", 0.1, 86'400},
     SettingInfo{
+        "keep_share", &S::keep_share, G::kPace,
+        "Share of a picture's visual tokens that the model reads; the least salient are left "
+        "out (native engine)",
+        "", core::kKeepShareMin, 1},
+    SettingInfo{
         "model", &S::model, G::kModels,
         "Vision-language model: GGUF file, or org/name[:quant] after `saccade pull`; empty = "
         "the bundled one"},
@@ -78,8 +84,8 @@ const std::array kTable = {
                 "Text detector (ONNX); empty = the bundled one"},
     SettingInfo{"ocr_rec", &S::ocr_rec, G::kModels, "Text reader (ONNX); empty = the bundled one"},
     SettingInfo{"engine", &S::engine, G::kModels,
-                "Whose graphs run the model: ours, llama.cpp's, or ours where we have them", "", 0, 0,
-                "auto|native|llama"},
+                "Whose graphs run the model: ours, llama.cpp's, or ours where we have them", "", 0,
+                0, "auto|native|llama"},
     SettingInfo{"context_tokens", &S::context_tokens, G::kModels,
                 "Room for a question with its picture; 0 = the model's own, at most 8192", "tokens",
                 0, 1'048'576},

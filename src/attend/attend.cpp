@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attend/context_lines.h"
+#include "attend/reduce_views.h"
 
 namespace saccade::attend {
 namespace {
@@ -108,8 +109,8 @@ core::Status check_question(const Question& question) {
 }
 
 // Views, then what was read and heard in it. Returns the visual tokens.
-int add_medium(engine::ChatTurn& turn, const QuestionMedium& medium) {
-  const int tokens = add_views(turn, medium.views);
+int add_medium(engine::ChatTurn& turn, const QuestionMedium& medium, const core::KnobsPtr& knobs) {
+  const int tokens = add_views(turn, knobs ? reduce_views(medium.views, {}, *knobs) : medium.views);
   std::vector<ContextLine> lines;
   for (const std::string& text : medium.screen) lines.push_back({screen_line(text), {}});
   for (const std::string& text : medium.heard) lines.push_back({heard_line(text), {}});
@@ -169,7 +170,10 @@ Focus Attender::window(const perceive::Percept& percept) const {
   Focus focus;
   add_system_turn(focus.turns, options_.system);
   engine::ChatTurn& user = focus.turns.emplace_back();
-  focus.visual_tokens = focus.visual_tokens_full = add_views(user, percept.views);
+  focus.visual_tokens_full = whole_tokens(percept.views);
+  focus.visual_tokens = add_views(
+      user, moment.knobs ? reduce_views(percept.views, percept.text_visible, *moment.knobs)
+                         : percept.views);
   for (std::string& line : context_of(percept)) add_text(user, std::move(line));
   focus.time = moment.time;
   focus.end = moment.time + moment.span;
@@ -207,11 +211,12 @@ core::Result<Focus> make_question_focus(Question question) {
         asked = *text;
         add_text(said, std::move(*text));
       } else {
-        focus.visual_tokens += add_medium(said, std::get<QuestionMedium>(part));
+        const auto& medium = std::get<QuestionMedium>(part);
+        focus.visual_tokens_full += whole_tokens(medium.views);
+        focus.visual_tokens += add_medium(said, medium, question.knobs);
       }
     }
   }
-  focus.visual_tokens_full = focus.visual_tokens;
   focus.prompt = {StandingPrompt::Kind::kAnswer, std::move(question.id), std::move(asked)};
   focus.time = question.time;
   focus.end = question.end;

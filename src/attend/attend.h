@@ -5,7 +5,7 @@
 // A prompt is laid out as [system text] [user: views, context lines, question]. Tiles come first,
 // row by row, and the global view last, as the tiled families were trained. Context lines are the
 // texts on the screen in reading order, then what was said, oldest first; when they are too many,
-// the newest stay. Nothing is pruned yet: visual_tokens equals visual_tokens_full.
+// the newest stay. Visual tokens are left out by the knob keep_share (reduce_views.h).
 //
 // Threads: an Attender belongs to one thread. Limits: core/limits.h (kPromptsMax, kPromptBytesMax,
 // kContextLinesMax, kAskMediaMax, kConversationBytesMax, kTextLineBytesMax).

@@ -10,6 +10,8 @@
 
 namespace saccade::core {
 
+inline constexpr double kKeepShareMin = 0.05;
+
 struct Knobs {
   std::uint64_t version = 1;
 
@@ -17,6 +19,8 @@ struct Knobs {
   int fovea_tiles_max = 0;    // sharp tiles beside the global view; 0 = global view only
   int change_threshold = 12;  // 0..255: a cell changed when its mean level moved more than this
   MediaDuration refresh_max = MediaDuration::from_ms(30'000);  // re-encode at least this often
+  // attend
+  double keep_share = 1;  // of a view's visual tokens, kKeepShareMin..1; 1 = nothing left out
   // decode
   int max_new_tokens = 64;  // per answer, 1..4096
   // read

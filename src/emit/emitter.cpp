@@ -368,6 +368,7 @@ void Emitter::on_knobs(const core::Knobs& knobs) {
   event.numbers = {{"fovea_tiles_max", knobs.fovea_tiles_max},
                    {"change_threshold", knobs.change_threshold},
                    {"refresh_max_s", knobs.refresh_max.seconds()},
+                   {"keep_share", knobs.keep_share},
                    {"max_new_tokens", knobs.max_new_tokens},
                    {"read_pixels_max", static_cast<double>(knobs.read_pixels_max)},
                    {"read_interval_min_ms", knobs.read_interval_min.ms()},

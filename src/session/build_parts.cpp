@@ -15,6 +15,16 @@ core::Status check(const SessionOptions& options, const SessionModels& models) {
   if (!options.prompts.empty() && !options.senses.see) {
     return missing("a question needs the sense `see`, which is off");
   }
+  const double share = options.knobs.keep_share;
+  if (!(share >= core::kKeepShareMin && share <= 1)) {
+    return missing("keep_share " + std::to_string(share) + " (allowed 0.05..1)");
+  }
+  if (share < 1 && models.language && !models.language->traits().reduced_spans) {
+    return core::error(core::ErrorCode::kUnsupported,
+                       "keep_share " + std::to_string(share) + ": the engine of " +
+                           models.language->traits().name + " reads pictures whole",
+                       "leave keep_share at 1, or use a model that the native engine serves");
+  }
   if (options.senses.read && !models.reader) return missing("the sense `read` has no model");
   if (options.senses.hear && (!models.voice || !models.speech)) {
     return missing("the sense `hear` has no model");
