@@ -89,7 +89,9 @@ Commands add_commands(CLI::App& app, Arguments& arguments, FlagValues& flags) {
                     flags);
   c.config_sample = config->add_subcommand("sample", "A commented file with every default.");
   c.completion = app.add_subcommand("completion", "Completion script for bash, zsh or fish.");
-  c.completion->add_option("SHELL", arguments.shell, "bash, zsh or fish")->required();
+  c.completion->add_option("SHELL", arguments.shell, "whose script")
+      ->type_name("bash|zsh|fish")
+      ->required();
   return c;
 }
 

@@ -1,6 +1,7 @@
 // serve: load the models once, answer over HTTP until a signal, then end what runs.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "commands.h"
@@ -94,18 +95,20 @@ core::Status run_serve(CommandContext& context) {
   auto shared = session::SharedModels::create(std::move(*models), std::move(*files));
   if (!shared) return std::move(shared).error();
 
-  transport::Service service(std::move(*options), **shared, context.clock);
-  transport::HttpServer server(service, context.clock);
-  service.count_connections([&] { return server.connections(); });
+  auto service = std::make_unique<transport::Service>(std::move(*options), **shared, context.clock);
+  transport::HttpServer server(*service, context.clock);
+  service->count_connections([&] { return server.connections(); });
   const auto where = open_listeners(server, settings);
   if (!where) return where.error();
   context.signals.on_signal([&] {
-    service.begin_drain();
+    service->begin_drain();
     server.begin_drain(kDrainMs);
   });
   if (!settings.quiet) context.footer.print_error("saccade: serving on " + *where + "\n");
   server.run();
   context.signals.on_signal({});
+  // Its threads end before the server does: they may still have something to tell.
+  service.reset();
   return {};
 }
 

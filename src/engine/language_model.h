@@ -49,9 +49,9 @@ struct StepResult {
 struct LanguageTraits {
   std::string name;
   int context_tokens = 0;
-  bool vision = false;        // a vision encoder belongs to it
+  bool vision = false;         // a vision encoder belongs to it
   bool reduced_spans = false;  // reads spans of which some tokens were left out
-  bool wants_context = true;  // OCR and speech lines help it (GGUF key saccade.context_lines)
+  bool wants_context = true;   // OCR and speech lines help it (GGUF key saccade.context_lines)
 };
 
 class LanguageModel {

@@ -22,8 +22,8 @@ struct VisualSpan {
   std::vector<int> kept;  // a reduced span: which tokens of the whole one; empty = all
   int whole = 0;          // tokens before reduction: the positions that the span takes
   // From the encoder's probe, per token; empty when it has none. `received`: mean attention that a
-  // token gets, times the number of tokens (1 = average). `spread`: entropy over who gives it, 0..1;
-  // near 1 = looked at by all alike, as attention sinks are.
+  // token gets, times the number of tokens (1 = average). `spread`: entropy over who gives it,
+  // 0..1; near 1 = looked at by all alike, as attention sinks are.
   std::vector<float> received, spread;
   std::shared_ptr<const void> native;  // what the paired LanguageModel needs for positions
 };

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "session/fit_knobs.h"
 #include "session/question.h"
 
 namespace saccade::session {
@@ -63,6 +64,7 @@ void Wiring::on_item(ingest::SourceItem item) {
     parts_.emitter->on_state(*state);
   } else if (const auto* info = std::get_if<ingest::SourceInfo>(&item)) {
     parts_.emitter->on_source(*info);
+    knobs_ = fit_knobs(std::move(knobs_), *info, *parts_.emitter);
   } else if (const auto* loss = std::get_if<ingest::Loss>(&item)) {
     parts_.emitter->on_loss(*loss);
   }

@@ -48,7 +48,8 @@ struct Listen {
 
 class HttpServer {
  public:
-  // `handler` and `clock` must outlive it.
+  // `clock` must outlive it, `handler` must live until run() has returned; Exchanges may be used
+  // as long as the server lives.
   HttpServer(HttpHandler& handler, const core::Clock& clock);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
