@@ -200,6 +200,7 @@ std::vector<ingest::Frame> shuffled(const std::vector<ingest::Frame>& frames, co
   std::stable_sort(keyed.begin(), keyed.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<ingest::Frame> out;
+  out.reserve(keyed.size());
   for (auto& [key, frame] : keyed) out.push_back(std::move(frame));
   return out;
 }

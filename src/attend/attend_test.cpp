@@ -169,6 +169,7 @@ TEST(Attend, RefusesBadPrompts) {
   EXPECT_EQ(code_of({{kind, "", "What?"}}), core::ErrorCode::kUsage);
   EXPECT_EQ(code_of({{kind, "a", "What?"}, {kind, "a", "Why?"}}), core::ErrorCode::kUsage);
   std::vector<StandingPrompt> many;
+  many.reserve(17);
   for (int i = 0; i < 17; ++i) many.push_back({kind, std::to_string(i), "What?"});
   EXPECT_EQ(code_of(many), core::ErrorCode::kExhausted);
 }
