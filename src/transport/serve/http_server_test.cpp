@@ -61,6 +61,7 @@ class HttpServerTest : public testing::Test {
   void TearDown() override {
     server.begin_drain(1000);
     thread.join();
+    handler.held.reset();  // an Exchange must not outlive its server
   }
   int connect_raw() const {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
