@@ -13,7 +13,6 @@
 namespace saccade::engine {
 namespace {
 
-using kernels::PackedColumns;
 using kernels::PackedRows;
 using kernels::Share;
 
