@@ -19,6 +19,9 @@ using core::ErrorCode;
 constexpr std::int64_t kLiveProbeBytes = 1 << 20;
 constexpr int kLiveFpsProbe = 2;  // pictures; FFmpeg's own 20 would cost seconds at a low rate
 constexpr std::int64_t kLiveAnalyzeUs = 1'500'000;
+// RTSP has told its codecs before the first packet. FFmpeg would go on to look for reordering in
+// ten pictures, which cameras do not do and the decoder finds out by itself.
+constexpr std::int64_t kRtspAnalyzeUs = 300'000;
 
 }  // namespace
 
@@ -78,7 +81,7 @@ core::Result<FormatHandle> NetworkAccess::open_format(AVIOContext* body,
   if (options_.live) {
     format->probesize = kLiveProbeBytes;
     format->fps_probe_size = kLiveFpsProbe;
-    format->max_analyze_duration = kLiveAnalyzeUs;
+    format->max_analyze_duration = scheme == Scheme::kRtsp ? kRtspAnalyzeUs : kLiveAnalyzeUs;
   }
   // A camera that sends single pictures stamps none of them.
   format->use_wallclock_as_timestamps = container != nullptr && is_unstamped(container->name);
