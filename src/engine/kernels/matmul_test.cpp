@@ -18,6 +18,8 @@ namespace {
 // Twelve-bit rounding of both sides, averaged over a sum: about 2e-4 for normal values.
 constexpr double kRelativeError = 5e-4;
 
+std::size_t size_of(int count) { return static_cast<std::size_t>(count); }
+
 std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
   core::Rng rng(seed);
   std::vector<float> out(count);
@@ -57,8 +59,8 @@ class MultiplyTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MultiplyTest, EqualsDoubleArithmetic) {
   const Case c = GetParam();
-  const auto a = normal_values(static_cast<std::size_t>(c.rows * c.inner), 1);
-  const auto w = normal_values(static_cast<std::size_t>(c.columns * c.inner), 2);
+  const auto a = normal_values(size_of(c.rows) * size_of(c.inner), 1);
+  const auto w = normal_values(size_of(c.columns) * size_of(c.inner), 2);
   const auto bias = normal_values(static_cast<std::size_t>(c.columns), 3);
   const auto out = product(c, a, w, bias, Activation::kNone);
   double error = 0, size = 0;
@@ -66,10 +68,10 @@ TEST_P(MultiplyTest, EqualsDoubleArithmetic) {
     for (int column = 0; column < c.columns; ++column) {
       double exact = bias[static_cast<std::size_t>(column)];
       for (int k = 0; k < c.inner; ++k) {
-        exact += static_cast<double>(a[static_cast<std::size_t>(r * c.inner + k)]) *
-                 w[static_cast<std::size_t>(column * c.inner + k)];
+        exact += static_cast<double>(a[size_of(r) * size_of(c.inner) + size_of(k)]) *
+                 w[size_of(column) * size_of(c.inner) + size_of(k)];
       }
-      const double got = out[static_cast<std::size_t>(r * c.columns + column)];
+      const double got = out[size_of(r) * size_of(c.columns) + size_of(column)];
       error += (got - exact) * (got - exact);
       size += exact * exact;
     }
@@ -140,16 +142,16 @@ TEST(ActivateTest, EqualsLibm) {
 TEST(AttendTest, EqualsDoubleArithmetic) {
   const HeadsShape shape{3, 20, 37, 2};
   const int width = shape.width();
-  const auto qkv = normal_values(static_cast<std::size_t>(2 * 37 * 3 * width), 8);
+  const auto qkv = normal_values(std::size_t{2 * 37 * 3} * size_of(width), 8);
   std::vector<std::int64_t> packed(packed_heads_bytes(shape) / 8 + 8);
-  std::vector<float> out(static_cast<std::size_t>(2 * 37 * width));
+  std::vector<float> out(std::size_t{2 * 37} * size_of(width));
   AttendScratch scratch(shape, 2);
   for (int i = 0; i < 2; ++i) pack_heads(shape, qkv.data(), packed.data(), {i, 2});
   for (int i = 0; i < 2; ++i) {
     attend({shape, qkv.data(), packed.data(), out.data(), &scratch}, {i, 2});
   }
   const auto at = [&](int row, int part, int column) {
-    return static_cast<double>(qkv[static_cast<std::size_t>((row * 3 + part) * width + column)]);
+    return static_cast<double>(qkv[size_of(row * 3 + part) * size_of(width) + size_of(column)]);
   };
   double error = 0, size = 0;
   for (int row = 0; row < 74; ++row) {
@@ -164,7 +166,7 @@ TEST(AttendTest, EqualsDoubleArithmetic) {
         weights += weight;
         sum += weight * at(key, 2, column);
       }
-      const double got = out[static_cast<std::size_t>(row * width + column)];
+      const double got = out[size_of(row) * size_of(width) + size_of(column)];
       error += (got - sum / weights) * (got - sum / weights);
       size += sum / weights * (sum / weights);
     }

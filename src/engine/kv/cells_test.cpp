@@ -139,6 +139,7 @@ TEST(CellsTest, ATokenSeesItsSequenceUpToItself) {
 TEST(CellsTest, SequencesAreBoundedAndComeBack) {
   Cells cells(4);
   std::vector<Sequence> all;
+  all.reserve(kSequencesMax);
   for (int i = 0; i < kSequencesMax; ++i) all.push_back(*cells.open());
   EXPECT_FALSE(cells.open().has_value());
   cells.close(all[17]);

@@ -35,8 +35,8 @@ struct NamedLinear {
   Linear* to;
 };
 
-core::Status load_all(gguf::WeightFile& file, std::vector<NamedLinear> entries) {
-  for (auto& entry : entries) {
+core::Status load_all(gguf::WeightFile& file, const std::vector<NamedLinear>& entries) {
+  for (const auto& entry : entries) {
     auto linear = load_linear(file, entry.names);
     if (!linear) return linear.error();
     *entry.to = std::move(*linear);
@@ -168,7 +168,7 @@ core::Status Decoder::load_attention(Layer& layer, int index) {
     entries.push_back({{{weights[1]}, {biases[1]}, shape_.width, key}, &layer.key});
     entries.push_back({{{weights[2]}, {biases[2]}, shape_.width, key}, &layer.value});
   }
-  return load_all(*file_, std::move(entries));
+  return load_all(*file_, entries);
 }
 
 core::Status Decoder::load_feed(Layer& layer, int index) {
@@ -187,7 +187,7 @@ core::Status Decoder::load_feed(Layer& layer, int index) {
     entries.push_back({{{weights[0]}, {biases[0]}, shape_.width, shape_.inner}, &layer.gate});
     entries.push_back({{{weights[1]}, {biases[1]}, shape_.width, shape_.inner}, &layer.up});
   }
-  return load_all(*file_, std::move(entries));
+  return load_all(*file_, entries);
 }
 
 core::Status Decoder::make_cells() {
