@@ -29,7 +29,7 @@ core::Status Decoder::start(const attend::Focus& focus, const engine::SamplingOp
   return model_->start(*prompt, sampling);
 }
 
-core::Status Decoder::answer(attend::Focus& focus, const AnswerOptions& options,
+core::Status Decoder::answer(const attend::Focus& focus, const AnswerOptions& options,
                              const std::function<bool(const Token&)>& on_token) {
   auto stop = StopMatcher::create(options.stops);
   if (!stop) return stop.error();
@@ -40,36 +40,32 @@ core::Status Decoder::answer(attend::Focus& focus, const AnswerOptions& options,
   token.epoch = focus.time.epoch();
 
   const core::SteadyTime began = clock_->now();
-  core::Status status;
   FinishReason finish = FinishReason::kLength;
-  {
-    const telemetry::StageTimer timer(focus.ledger, telemetry::Stage::kDecode, *clock_);
-    status = start(focus, options.sampling);
-    // An answer that fills the context is cut like any other long one, not failed.
-    if (const int context = model_->traits().context_tokens; context > 0) {
-      tokens_max = std::min(tokens_max, std::max(1, context - prompt_tokens_));
+  core::Status status = start(focus, options.sampling);
+  // An answer that fills the context is cut like any other long one, not failed.
+  if (const int context = model_->traits().context_tokens; context > 0) {
+    tokens_max = std::min(tokens_max, std::max(1, context - prompt_tokens_));
+  }
+  for (int i = 0; i < tokens_max && status.ok(); ++i) {
+    auto step = model_->step();
+    if (!step) {
+      status = step.error();
+      break;
     }
-    for (int i = 0; i < tokens_max && status.ok(); ++i) {
-      auto step = model_->step();
-      if (!step) {
-        status = step.error();
-        break;
-      }
-      if (step->end) {
-        finish = FinishReason::kStop;
-        break;
-      }
-      token.id = step->id;
-      token.bytes = std::move(step->bytes);
-      token.logprob = step->logprob;
-      token.entropy = step->entropy;
-      token.decode_ms = core::ms_between(began, clock_->now());
-      const bool stopped = stop->push(token.bytes);
-      const bool wanted = on_token(token);
-      if (stopped || !wanted) {
-        finish = stopped ? FinishReason::kStop : FinishReason::kCancelled;
-        break;
-      }
+    if (step->end) {
+      finish = FinishReason::kStop;
+      break;
+    }
+    token.id = step->id;
+    token.bytes = std::move(step->bytes);
+    token.logprob = step->logprob;
+    token.entropy = step->entropy;
+    token.decode_ms = core::ms_between(began, clock_->now());
+    const bool stopped = stop->push(token.bytes);
+    const bool wanted = on_token(token);
+    if (stopped || !wanted) {
+      finish = stopped ? FinishReason::kStop : FinishReason::kCancelled;
+      break;
     }
   }
   Token last;

@@ -29,14 +29,15 @@ class Decoder {
 
   // Gives every token of the answer to `on_token`; false from it cancels. Once the options are
   // accepted exactly one token with a finish reason comes last, also when the model fails (kError
-  // with one line), so a stream goes on with its next Moment; the Status says the same. Adds the
-  // time spent to the decode stage of `focus.ledger`, up to the last token.
+  // with one line), so a stream goes on with its next Moment; the Status says the same. The
+  // time spent is in the tokens.
   // Errors: kUsage (stop strings; no token was given), those of LanguageModel::render, start, step.
-  core::Status answer(attend::Focus& focus, const AnswerOptions& options,
+  core::Status answer(const attend::Focus& focus, const AnswerOptions& options,
                       const std::function<bool(const Token&)>& on_token);
 
   // Yes or no from the first word the model would say: the probability of "yes" in any usual
-  // writing against that of "no". Adds to the decode stage. Errors: as above, without kUsage.
+  // writing against that of "no". Adds to the decode stage of `focus.ledger`. Errors: as above,
+  // without kUsage.
   core::Result<Verdict> judge(attend::Focus& focus);
 
   // Tokens of the prompt that was read last, visual ones included; 0 before the first.

@@ -54,6 +54,16 @@ class EmitterTest : public ::testing::Test {
     p.unchanged = unchanged;
     return p;
   }
+  // One word, or none, of the same utterance.
+  void say(const std::string& word, bool final = false) {
+    perceive::Percept p = percept(2, false);
+    perceive::Utterance& utterance = p.speech.emplace_back();
+    utterance.start = core::MediaTime::from_us(1'500'000);
+    utterance.end = p.moment.time;
+    utterance.final = final;
+    if (!word.empty()) utterance.words = {{word, utterance.start, utterance.end, 0.8F}};
+    emitter().on_percept(p);
+  }
 
   core::ManualClock clock;
   Collected sink;
@@ -221,19 +231,9 @@ TEST_F(EmitterTest, TextAndSpeechCarryTheirPlaceAndWords) {
 }
 
 TEST_F(EmitterTest, APartialWithoutAnyFinalWordsIsWithdrawn) {
-  perceive::Percept p = percept(2, false);
-  perceive::Utterance utterance;
-  utterance.id = 1;
-  utterance.start = core::MediaTime::from_us(1'500'000);
-  utterance.end = p.moment.time;
-  utterance.words = {{" Valve", utterance.start, utterance.end, 0.8F}};
-  p.speech = {utterance};
-  emitter().on_percept(p);
-  utterance.words.clear();
-  utterance.final = true;
-  p.speech = {utterance};
-  emitter().on_percept(p);
-  emitter().on_percept(p);  // nothing stands any more
+  say("Valve");
+  say("", true);
+  say("", true);  // nothing stands any more
   emitter().finish();
   ASSERT_EQ(sink.events.size(), 2U);
   EXPECT_FALSE(sink.events[0].final);
@@ -246,29 +246,16 @@ TEST_F(EmitterTest, APartialWithoutAnyFinalWordsIsWithdrawn) {
 }
 
 TEST_F(EmitterTest, TheEndOfTheStreamWithdrawsTentativeSpeech) {
-  perceive::Percept p = percept(2, false);
-  perceive::Utterance utterance;
-  utterance.id = 3;
-  utterance.start = utterance.end = p.moment.time;
-  utterance.words = {{" Valve", utterance.start, utterance.end, 0.8F}};
-  p.speech = {utterance};
-  emitter().on_percept(p);
+  say("Valve");
   emitter().finish();
   ASSERT_EQ(sink.events.size(), 2U);
-  EXPECT_EQ(sink.events[1].id, "speech-3");
+  EXPECT_EQ(sink.events[1].id, sink.events[0].id);
   EXPECT_TRUE(sink.events[1].final && sink.events[1].text.empty());
 }
 
 TEST_F(EmitterTest, SpeechThatNobodySawIsNotWithdrawn) {
-  perceive::Percept p = percept(2, false);
-  perceive::Utterance utterance;
-  utterance.words = {{"\x1B", p.moment.time, p.moment.time, 0.8F}};  // nothing is left of it
-  p.speech = {utterance};
-  emitter().on_percept(p);
-  utterance.words.clear();
-  utterance.final = true;
-  p.speech = {utterance};
-  emitter().on_percept(p);
+  say("\x1B");  // nothing is left of it
+  say("", true);
   EXPECT_TRUE(sink.events.empty());
 }
 
