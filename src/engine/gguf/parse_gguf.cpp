@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 
 namespace saccade::engine::gguf {
@@ -149,6 +150,18 @@ ValueType read_type(Cursor& in, const std::string& key) {
   return static_cast<ValueType>(raw);
 }
 
+void read_words(Cursor& in, std::uint64_t count) {
+  std::unordered_set<std::string> seen;
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    std::string word = in.read_string(kStringBytesMax, "word");
+    word.resize(std::min(word.size(), word.find('\0')));  // it reads them as C strings
+    if (!in.ok() || word.empty()) continue;
+    if (!seen.insert(std::move(word)).second) {
+      in.fail("word " + number(i) + " of the vocabulary stands there twice");
+    }
+  }
+}
+
 void read_array(Cursor& in, const std::string& key, Value& value) {
   value.item_type = read_type(in, key);
   value.items = in.read<std::uint64_t>("array length");
@@ -162,6 +175,8 @@ void read_array(Cursor& in, const std::string& key, Value& value) {
     in.take(value.items * plain_bytes(value.item_type), "array");
     return;
   }
+  // llama.cpp ends the process over a word that stands twice; empty ones it names itself.
+  if (key == "tokenizer.ggml.tokens") return read_words(in, value.items);
   for (std::uint64_t i = 0; i < value.items && in.ok(); ++i) {
     const auto bytes = in.read<std::uint64_t>("array string");
     if (bytes > kStringBytesMax) {
