@@ -60,6 +60,7 @@ class Camera {
     std::vector<std::string> words{"python3", "tests/e2e/rtsp_server.py"};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     std::vector<char*> line;
+    line.reserve(words.size() + 1);
     for (std::string& word : words) line.push_back(word.data());
     line.push_back(nullptr);
     if (posix_spawn(&pid_, "/usr/bin/python3", &files, nullptr, line.data(), environ) != 0) {

@@ -19,14 +19,14 @@ using core::ErrorCode;
 
 // 4 s of moving picture with a tone; made once.
 const std::string& clip() {
-  static const TestFolder folder;
-  static const std::string path = [] {
+  static const TestFolder kFolder;
+  static const std::string kPath = [] {
     EXPECT_TRUE(
-        folder.ffmpeg("-f lavfi -i testsrc=s=320x240:r=25:d=4 -f lavfi -i sine=f=440:d=4 "
-                      "-c:v libx264 -bf 2 -pix_fmt yuv420p -c:a aac clip.mp4"));
-    return folder.path("clip.mp4");
+        kFolder.ffmpeg("-f lavfi -i testsrc=s=320x240:r=25:d=4 -f lavfi -i sine=f=440:d=4 "
+                       "-c:v libx264 -bf 2 -pix_fmt yuv420p -c:a aac clip.mp4"));
+    return kFolder.path("clip.mp4");
   }();
-  return path;
+  return kPath;
 }
 
 TEST(SourceProcess, AFileWithPictureAndSoundComesThroughWhole) {

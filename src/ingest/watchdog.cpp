@@ -9,6 +9,10 @@ namespace {
 constexpr int kParts = 4;        // of each side
 constexpr int kRowsPerPart = 4;  // sampled
 
+std::size_t part_index(int row, int column) {
+  return static_cast<std::size_t>(row) * kParts + static_cast<std::size_t>(column);
+}
+
 std::uint64_t mix(std::uint64_t hash, const std::uint8_t* bytes, std::size_t count) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ULL;
   std::uint64_t word = 0;
@@ -34,7 +38,7 @@ PictureSignature sign_picture(const core::PixelView& picture) {
       for (int column = 0; column < kParts; ++column) {
         const int x0 = picture.width * column / kParts;
         const int x1 = picture.width * (column + 1) / kParts;
-        std::uint64_t& cell = signature[static_cast<std::size_t>(part * kParts + column)];
+        std::uint64_t& cell = signature[part_index(part, column)];
         cell = mix(cell + 1, picture.row(y) + x0 * core::kRgbBytes,
                    static_cast<std::size_t>(x1 - x0) * core::kRgbBytes);
       }
