@@ -4,7 +4,6 @@
 // Prints one JSON line: ratios of prefill (256 tokens) and decode (64 tokens) speed, and the time
 // to the first token of a conversation at 20 turns, warm against read anew.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,19 +14,15 @@
 
 #include "engine/load.h"
 #include "engine/test_models/random_model.h"
+#include "series.h"
 
 namespace {
 
 using namespace saccade::engine;
+using saccade::bench::milliseconds;
+using saccade::bench::Series;
 
 constexpr int kPromptTokens = 256, kAnswerTokens = 64, kTurns = 20, kTurnTokens = 40;
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 // A prompt that shares nothing with others of another `kind`.
 Prompt prompt_of(int tokens, int kind) {
@@ -63,15 +58,6 @@ Times run(LanguageModel& model, int kind) {
   return out;
 }
 
-struct Series {
-  std::vector<double> values;
-  void print(const char* name) {
-    std::sort(values.begin(), values.end());
-    std::printf("\"%s\": {\"value\": %.3f, \"samples\": %zu, \"low\": %.3f, \"high\": %.3f}, ",
-                name, values[values.size() / 2], values.size(), values.front(), values.back());
-  }
-};
-
 std::unique_ptr<LanguageModel> load(const std::string& path, int threads, Engine engine) {
   LoadOptions options;
   options.model_path = path;
@@ -105,8 +91,7 @@ void measure(const Options& options) {
   }
   const auto ours = load(path, options.threads, Engine::kNative);
   const auto theirs = load(path, options.threads, Engine::kLlama);
-  Series prefill, decode, warm;
-  std::vector<double> ours_prefill, ours_decode;
+  Series prefill, decode, warm, ours_prefill, ours_decode;
   for (int i = -1; i < options.rounds; ++i) {
     const Times a = run(*ours, i + 1), b = run(*theirs, i + 1);
     // One more turn on a long conversation: the history is in memory, or it is not.
@@ -120,18 +105,16 @@ void measure(const Options& options) {
     prefill.values.push_back(b.prefill / a.prefill);
     decode.values.push_back(b.decode / a.decode);
     warm.values.push_back(continued / anew);
-    ours_prefill.push_back(a.prefill);
-    ours_decode.push_back(a.decode);
+    ours_prefill.values.push_back(a.prefill);
+    ours_decode.values.push_back(a.decode);
   }
-  std::sort(ours_prefill.begin(), ours_prefill.end());
-  std::sort(ours_decode.begin(), ours_decode.end());
   std::printf("{");
   prefill.print("prefill_speed_vs_libllama");
   decode.print("decode_speed_vs_libllama");
   warm.print("warm_ttft_vs_resend");
   std::printf("\"prefill_tokens_per_s\": %.0f, \"decode_tokens_per_s\": %.1f, \"threads\": %d}\n",
-              kPromptTokens * 1e3 / ours_prefill[ours_prefill.size() / 2],
-              kAnswerTokens * 1e3 / ours_decode[ours_decode.size() / 2], options.threads);
+              kPromptTokens * 1e3 / ours_prefill.median(),
+              kAnswerTokens * 1e3 / ours_decode.median(), options.threads);
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ void Attender::note_speech(perceive::Utterance utterance) {
 std::vector<Focus> Attender::attend(const perceive::Percept& percept) {
   for (const perceive::Utterance& utterance : percept.speech) note_speech(utterance);
   std::vector<Focus> foci;
-  if (percept.unchanged || percept.views.empty()) return foci;
+  if (percept.unchanged || percept.views.empty() || options_.prompts.empty()) return foci;
 
   const Focus window = this->window(percept);
   for (const StandingPrompt& prompt : options_.prompts) {

@@ -47,6 +47,14 @@ core::Status load_eye(const ModelFiles& files, LoadedModels& loaded) {
                      "give its mmproj file with --mmproj");
 }
 
+// What every stream needs for itself.
+core::Status load_own(const ModelFiles& files, const Senses& senses, LoadedModels& loaded) {
+  core::Status status;
+  if (senses.read) status = load_reader(files, loaded);
+  if (status && senses.hear) status = load_voice(files, loaded);
+  return status;
+}
+
 }  // namespace
 
 SessionModels LoadedModels::lend() const {
@@ -63,8 +71,7 @@ core::Result<LoadedModels> load_models(const ModelFiles& files, const Senses& se
   LoadedModels loaded;
   core::Status status;
   if (senses.see) status = load_eye(files, loaded);
-  if (status && senses.read) status = load_reader(files, loaded);
-  if (status && senses.hear) status = load_voice(files, loaded);
+  if (status) status = load_own(files, senses, loaded);
   if (status && senses.hear) status = load_speech(files, loaded);
   if (!status) return status.error();
   return loaded;
@@ -72,10 +79,7 @@ core::Result<LoadedModels> load_models(const ModelFiles& files, const Senses& se
 
 core::Result<LoadedModels> load_stream_senses(const ModelFiles& files, const Senses& senses) {
   LoadedModels loaded;
-  core::Status status;
-  if (senses.read) status = load_reader(files, loaded);
-  if (status && senses.hear) status = load_voice(files, loaded);
-  if (!status) return status.error();
+  if (const auto status = load_own(files, senses, loaded); !status) return status.error();
   return loaded;
 }
 

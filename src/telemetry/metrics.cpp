@@ -49,30 +49,23 @@ std::string Family::label_text(const LabelValues& values, const std::string& ext
   return out.empty() ? out : "{" + out + "}";
 }
 
+void Family::write_values(std::string_view type, const std::map<LabelValues, double>& series,
+                          std::string& out) const {
+  const std::lock_guard lock(mutex_);
+  out += head(type);
+  for (const auto& [values, value] : series) {
+    out += options_.name + label_text(values) + " " + number(value) + "\n";
+  }
+}
+
 void Counter::add(const LabelValues& values, double amount) {
   const std::lock_guard lock(mutex_);
   series_of(series_, values) += amount;
 }
 
-void Counter::write(std::string& out) const {
-  const std::lock_guard lock(mutex_);
-  out += head("counter");
-  for (const auto& [values, value] : series_) {
-    out += options_.name + label_text(values) + " " + number(value) + "\n";
-  }
-}
-
 void Gauge::set(double value, const LabelValues& values) {
   const std::lock_guard lock(mutex_);
   series_of(series_, values) = value;
-}
-
-void Gauge::write(std::string& out) const {
-  const std::lock_guard lock(mutex_);
-  out += head("gauge");
-  for (const auto& [values, value] : series_) {
-    out += options_.name + label_text(values) + " " + number(value) + "\n";
-  }
 }
 
 void Histogram::observe(double value, const LabelValues& values) {

@@ -42,6 +42,9 @@ class Family {
   std::string head(std::string_view type) const;
   // {a="b"}, with `extra` (already formatted) at the end; empty without labels.
   std::string label_text(const LabelValues& values, const std::string& extra = {}) const;
+  // One number per series, under the lock.
+  void write_values(std::string_view type, const std::map<LabelValues, double>& series,
+                    std::string& out) const;
 
   const Options options_;
   mutable std::mutex mutex_;  // guards the series of the family
@@ -51,7 +54,7 @@ class Counter final : public Family {
  public:
   using Family::Family;
   void add(const LabelValues& values = {}, double amount = 1);
-  void write(std::string& out) const override;
+  void write(std::string& out) const override { write_values("counter", series_, out); }
 
  private:
   std::map<LabelValues, double> series_;
@@ -61,7 +64,7 @@ class Gauge final : public Family {
  public:
   using Family::Family;
   void set(double value, const LabelValues& values = {});
-  void write(std::string& out) const override;
+  void write(std::string& out) const override { write_values("gauge", series_, out); }
 
  private:
   std::map<LabelValues, double> series_;

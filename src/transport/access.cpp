@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "transport/ascii_text.h"
+
 namespace saccade::transport {
 namespace {
 
@@ -49,11 +51,7 @@ std::string_view without_port(std::string_view host) {
 std::string_view bearer_of(const HttpRequest& request) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view header = request.header("authorization");
-  const bool bearer =
-      header.size() > kScheme.size() &&
-      std::equal(kScheme.begin(), kScheme.end(), header.begin(), [](char a, char b) {
-        return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b + 32) : b);
-      });
+  const bool bearer = header.size() > kScheme.size() && starts_with_ignoring_case(header, kScheme);
   return bearer ? header.substr(kScheme.size()) : request.header("x-api-key");
 }
 

@@ -1,8 +1,9 @@
 #include "transport/hub_listing.h"
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
+
+#include "transport/ascii_text.h"
 
 namespace saccade::transport {
 
@@ -10,13 +11,6 @@ namespace {
 
 using core::ErrorCode;
 using nlohmann::json;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool is_hex(std::string_view text, std::size_t digits) {
   return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/ascii_text.h"
+
 namespace saccade::transport {
 namespace {
 
@@ -27,13 +29,6 @@ constexpr std::array<std::int8_t, 256> kValues = [] {
   for (const char c : {' ', '\t', '\r', '\n'}) out[static_cast<unsigned char>(c)] = kSpace;
   return out;
 }();
-
-bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() &&
-         std::equal(lower.begin(), lower.end(), text.begin(), [](char a, char b) {
-           return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b + 32) : b);
-         });
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

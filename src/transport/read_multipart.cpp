@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/ascii_text.h"
+
 namespace saccade::transport {
 namespace {
 
 core::Error broken(const std::string& what) {
   return core::error(core::ErrorCode::kUsage, "the form " + what,
                      "send multipart/form-data as curl -F does");
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
 }
 
 // The value of `key=value` or `key="value"` among the parameters of a header.

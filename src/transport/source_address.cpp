@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "transport/ascii_text.h"
 
 namespace saccade::transport {
 namespace {
@@ -24,12 +25,9 @@ core::Error bad(const std::string& what) {
 }
 
 core::Result<int> read_port(std::string_view text) {
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535) {
-    return bad("has a port that is none of 1..65535");
-  }
-  return port;
+  const auto port = whole_number<int>(text);
+  if (!port || *port < 1 || *port > 65'535) return bad("has a port that is none of 1..65535");
+  return *port;
 }
 
 }  // namespace

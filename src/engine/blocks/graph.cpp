@@ -16,9 +16,6 @@ namespace {
 using kernels::PackedRows;
 using kernels::Share;
 
-// A node is told its worker's number and how many there are.
-Share share_of(int index, int count) { return {index, count}; }
-
 struct PackOperands {
   NormKind kind;
   float epsilon;
@@ -52,7 +49,7 @@ void run_pack(ggml_tensor* node, int index, int count, void* user) {
   const auto width = static_cast<std::size_t>(source->ne[0]);
   const auto rows = static_cast<int>(ggml_nrows(source));
   const auto packed = PackedRows::in(node->data, rows, static_cast<int>(width));
-  const auto part = kernels::part_of(rows, share_of(index, count));
+  const auto part = kernels::part_of(rows, Share{index, count});
   std::vector<float> normalised(how.kind == NormKind::kNone ? 0 : width);
   for (int row = part.first; row < part.last; ++row) {
     const auto* x = static_cast<const float*>(source->data) + static_cast<std::size_t>(row) * width;
@@ -82,7 +79,7 @@ void run_multiply(ggml_tensor* node, int index, int count, void* user) {
   int next = 1;
   if (what.bias) product.bias = static_cast<const float*>(node->src[next++]->data);
   if (what.residual) product.residual = static_cast<const float*>(node->src[next]->data);
-  kernels::multiply(product, share_of(index, count));
+  kernels::multiply(product, Share{index, count});
 }
 
 struct AttendOperands {
@@ -93,14 +90,14 @@ struct AttendOperands {
 void run_pack_heads(ggml_tensor* node, int index, int count, void* user) {
   const auto& what = *static_cast<const AttendOperands*>(user);
   kernels::pack_heads(what.shape, static_cast<const float*>(node->src[0]->data), node->data,
-                      share_of(index, count));
+                      Share{index, count});
 }
 
 void run_attend(ggml_tensor* node, int index, int count, void* user) {
   const auto& what = *static_cast<const AttendOperands*>(user);
   kernels::attend({what.shape, static_cast<const float*>(node->src[0]->data), node->src[1]->data,
                    static_cast<float*>(node->data), what.scratch.get()},
-                  share_of(index, count));
+                  Share{index, count});
 }
 
 // ggml's graphs fuse nothing, so the activation is its own node there.
@@ -135,11 +132,9 @@ core::Result<Linear> load_linear(gguf::WeightFile& file, const LinearNames& name
     auto packed = file.pack(names.weights, names.inputs);
     if (!packed) return packed.error();
     if ((*packed)->columns().columns != names.outputs) {
-      return core::error(core::ErrorCode::kModelUnusable,
-                         file.path() + ": '" + names.weights.front() + "' gives " +
-                             std::to_string((*packed)->columns().columns) + " outputs, expected " +
-                             std::to_string(names.outputs),
-                         "use the file as it was published");
+      return file.unusable("'" + names.weights.front() + "' gives " +
+                           std::to_string((*packed)->columns().columns) + " outputs, expected " +
+                           std::to_string(names.outputs));
     }
     out.packed = std::move(*packed);
   } else {

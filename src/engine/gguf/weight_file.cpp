@@ -50,7 +50,7 @@ WeightFile::WeightFile(std::string path, OpenedHeader opened)
     : path_(std::move(path)), opened_(std::move(opened)) {}
 WeightFile::~WeightFile() = default;
 
-core::Error WeightFile::broken(const std::string& what) const {
+core::Error WeightFile::unusable(const std::string& what) const {
   return core::error(core::ErrorCode::kModelUnusable, path_ + ": " + what,
                      "use the file as it was published");
 }
@@ -58,14 +58,19 @@ core::Error WeightFile::broken(const std::string& what) const {
 core::Result<std::unique_ptr<WeightFile>> WeightFile::open(const std::string& path) {
   auto opened = read_gguf(path);
   if (!opened) return opened.error();
-  std::unique_ptr<WeightFile> out(new WeightFile(path, std::move(*opened)));
+  return open(path, std::move(*opened));
+}
+
+core::Result<std::unique_ptr<WeightFile>> WeightFile::open(const std::string& path,
+                                                           OpenedHeader opened) {
+  std::unique_ptr<WeightFile> out(new WeightFile(path, std::move(opened)));
   ggml_context* described = nullptr;
   gguf_init_params params{};
   params.no_alloc = true;
   params.ctx = &described;
   out->file_.reset(gguf_init_from_file(path.c_str(), params));
   out->described_.reset(described);
-  if (!out->file_ || !out->described_) return out->broken("cannot be read as GGUF");
+  if (!out->file_ || !out->described_) return out->unusable("cannot be read as GGUF");
   return core::Result<std::unique_ptr<WeightFile>>(std::move(out));
 }
 
@@ -98,10 +103,10 @@ std::vector<float> WeightFile::floats(const std::string& key) const {
 core::Result<const ggml_tensor*> WeightFile::find(const std::string& name,
                                                   const Shape& shape) const {
   const ggml_tensor* t = ggml_get_tensor(described_.get(), name.c_str());
-  if (t == nullptr) return broken("tensor '" + name + "' is missing");
+  if (t == nullptr) return unusable("tensor '" + name + "' is missing");
   if (!same(shape_of(t), shape)) {
-    return broken("tensor '" + name + "' has shape " + text_of(shape_of(t)) + ", expected " +
-                  text_of(shape));
+    return unusable("tensor '" + name + "' has shape " + text_of(shape_of(t)) + ", expected " +
+                    text_of(shape));
   }
   return t;
 }
@@ -113,7 +118,7 @@ core::Result<std::vector<std::uint8_t>> WeightFile::read(const ggml_tensor* tens
   std::ifstream file(path_, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(offset));
   file.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
-  if (!file) return broken("tensor '" + std::string(tensor->name) + "' is cut off");
+  if (!file) return unusable("tensor '" + std::string(tensor->name) + "' is cut off");
   return out;
 }
 
@@ -126,13 +131,13 @@ core::Result<std::vector<float>> WeightFile::read_f32(const ggml_tensor* tensor)
   } else {
     const auto* traits = ggml_get_type_traits(tensor->type);
     if (traits->to_float == nullptr) {
-      return broken("tensor '" + std::string(tensor->name) + "' has type " +
-                    ggml_type_name(tensor->type) + ", which cannot be read as numbers");
+      return unusable("tensor '" + std::string(tensor->name) + "' has type " +
+                      ggml_type_name(tensor->type) + ", which cannot be read as numbers");
     }
     traits->to_float(raw->data(), out.data(), ggml_nelements(tensor));
   }
   if (!std::all_of(out.begin(), out.end(), [](float x) { return std::isfinite(x); })) {
-    return broken("tensor '" + std::string(tensor->name) + "' holds NaN or infinity");
+    return unusable("tensor '" + std::string(tensor->name) + "' holds NaN or infinity");
   }
   return out;
 }
@@ -151,7 +156,6 @@ ggml_tensor* WeightFile::keep(const std::string& name, int type, const Shape& sh
   if (!buffers_.back()) throw std::bad_alloc();
   ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
   ggml_backend_tensor_set(tensor, data, 0, ggml_nbytes(tensor));
-  bytes_ += ggml_nbytes(tensor);
   return tensor;
 }
 
@@ -161,7 +165,7 @@ core::Result<ggml_tensor*> WeightFile::load(const std::string& name, const Shape
   const auto data = read(*described);
   if (!data) return data.error();
   if (!ggml_validate_row_data((*described)->type, data->data(), data->size())) {
-    return broken("tensor '" + name + "' holds NaN or infinity");
+    return unusable("tensor '" + name + "' holds NaN or infinity");
   }
   return keep(name, (*described)->type, shape, data->data());
 }
@@ -179,14 +183,14 @@ core::Result<ggml_tensor*> WeightFile::load_joined_f32(const std::vector<std::st
   std::vector<float> joined;
   for (const auto& name : names) {
     const ggml_tensor* described = ggml_get_tensor(described_.get(), name.c_str());
-    if (described == nullptr) return broken("tensor '" + name + "' is missing");
+    if (described == nullptr) return unusable("tensor '" + name + "' is missing");
     const auto data = read_f32(described);
     if (!data) return data.error();
     joined.insert(joined.end(), data->begin(), data->end());
   }
   if (static_cast<std::int64_t>(joined.size()) != count) {
-    return broken("tensor '" + names.front() + "' and its neighbours hold " +
-                  std::to_string(joined.size()) + " numbers, expected " + std::to_string(count));
+    return unusable("tensor '" + names.front() + "' and its neighbours hold " +
+                    std::to_string(joined.size()) + " numbers, expected " + std::to_string(count));
   }
   return keep(names.front(), GGML_TYPE_F32, {count}, joined.data());
 }
@@ -197,12 +201,12 @@ core::Result<std::unique_ptr<kernels::PackedMatrix>> WeightFile::pack(
   std::int64_t columns = 0;
   for (const auto& name : names) {
     const auto shape = this->shape(name);
-    if (!shape) return broken("tensor '" + name + "' is missing");
+    if (!shape) return unusable("tensor '" + name + "' is missing");
     std::int64_t elements = 1;
     for (const auto side : *shape) elements *= side;
     if (inner <= 0 || elements % inner != 0) {
-      return broken("tensor '" + name + "' has shape " + text_of(*shape) + ", expected rows of " +
-                    std::to_string(inner));
+      return unusable("tensor '" + name + "' has shape " + text_of(*shape) + ", expected rows of " +
+                      std::to_string(inner));
     }
     auto data = read_f32(ggml_get_tensor(described_.get(), name.c_str()));
     if (!data) return data.error();
@@ -222,7 +226,6 @@ core::Result<std::unique_ptr<kernels::PackedMatrix>> WeightFile::pack(
         std::copy_n(parts[part].begin() + static_cast<std::ptrdiff_t>(row++ * width), width,
                     out.begin());
       });
-  bytes_ += packed->bytes();
   return core::Result<std::unique_ptr<kernels::PackedMatrix>>(std::move(packed));
 }
 

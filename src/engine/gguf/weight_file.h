@@ -28,6 +28,9 @@ class WeightFile {
  public:
   // Errors: kModelUnusable with path and reason.
   static core::Result<std::unique_ptr<WeightFile>> open(const std::string& path);
+  // With the header that read_gguf gave for it.
+  static core::Result<std::unique_ptr<WeightFile>> open(const std::string& path,
+                                                        OpenedHeader opened);
   ~WeightFile();
   WeightFile(const WeightFile&) = delete;
   WeightFile& operator=(const WeightFile&) = delete;
@@ -52,8 +55,8 @@ class WeightFile {
   // Rows of several [inner][n] tensors one after the other as one packed matrix.
   core::Result<std::unique_ptr<kernels::PackedMatrix>> pack(const std::vector<std::string>& names,
                                                             std::int64_t inner);
-  // Bytes held by loaded tensors and given away as packed matrices.
-  std::uint64_t bytes() const { return bytes_; }
+  // kModelUnusable with the path: for what an architecture finds wrong as well.
+  core::Error unusable(const std::string& what) const;
 
  private:
   WeightFile(std::string path, OpenedHeader opened);
@@ -61,7 +64,6 @@ class WeightFile {
   core::Result<std::vector<std::uint8_t>> read(const ggml_tensor* tensor) const;
   core::Result<std::vector<float>> read_f32(const ggml_tensor* tensor) const;
   ggml_tensor* keep(const std::string& name, int type, const Shape& shape, const void* data);
-  core::Error broken(const std::string& what) const;
 
   struct Deleter {
     void operator()(ggml_context* context) const;
@@ -74,7 +76,6 @@ class WeightFile {
   std::unique_ptr<ggml_context, Deleter> described_;  // tensors without data
   std::vector<std::unique_ptr<ggml_context, Deleter>> contexts_;
   std::vector<std::unique_ptr<ggml_backend_buffer, Deleter>> buffers_;
-  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace saccade::engine::gguf

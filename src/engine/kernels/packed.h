@@ -76,7 +76,6 @@ class PackedMatrix {
   // `row(c, out)` writes the [inner] weights of output column c.
   PackedMatrix(int columns, int inner, const std::function<void(int, std::span<float>)>& row);
   const PackedColumns& columns() const { return columns_; }
-  std::size_t bytes() const { return PackedColumns::bytes(columns_.columns, columns_.inner); }
 
  private:
   struct Free {

@@ -42,8 +42,8 @@ std::int64_t Cells::take(int cell, Sequence sequence, std::int32_t position) {
 }
 
 void Cells::branch(Sequence from, Sequence to) {
-  for (auto& cell : cells_) {
-    if ((cell.members & bit(from)) != 0) cell.members |= bit(to);
+  for (int cell = 0; cell < size(); ++cell) {
+    if (holds(from, cell)) cells_[static_cast<std::size_t>(cell)].members |= bit(to);
   }
   counts_[static_cast<std::size_t>(to)] = counts_[static_cast<std::size_t>(from)];
 }
@@ -57,14 +57,14 @@ void Cells::drop(int cell, Sequence sequence) {
 
 void Cells::leave(Sequence sequence, std::int64_t from_order) {
   for (int cell = 0; cell < size(); ++cell) {
-    if ((at(cell).members & bit(sequence)) != 0 && at(cell).order >= from_order) {
+    if (holds(sequence, cell) && at(cell).order >= from_order) {
       drop(cell, sequence);
     }
   }
 }
 
 void Cells::evict(Sequence sequence, int cell) {
-  if ((at(cell).members & bit(sequence)) != 0) drop(cell, sequence);
+  if (holds(sequence, cell)) drop(cell, sequence);
 }
 
 void Cells::close(Sequence sequence) {
@@ -81,7 +81,7 @@ std::vector<int> Cells::shift(Sequence sequence, std::int32_t delta) {
 std::vector<int> Cells::cells_of(Sequence sequence) const {
   std::vector<int> out;
   for (int cell = 0; cell < size(); ++cell) {
-    if ((at(cell).members & bit(sequence)) != 0) out.push_back(cell);
+    if (holds(sequence, cell)) out.push_back(cell);
   }
   std::sort(out.begin(), out.end(), [&](int a, int b) { return at(a).order < at(b).order; });
   return out;

@@ -50,9 +50,9 @@ class Cells {
   // Cells of a sequence, oldest first.
   std::vector<int> cells_of(Sequence sequence) const;
   int count(Sequence sequence) const { return counts_[static_cast<std::size_t>(sequence)]; }
+  bool holds(Sequence sequence, int cell) const { return (at(cell).members >> sequence & 1) != 0; }
   bool sees(Sequence sequence, std::int64_t order, int cell) const {
-    const Cell& c = at(cell);
-    return (c.members >> sequence & 1) != 0 && c.order <= order;
+    return holds(sequence, cell) && at(cell).order <= order;
   }
 
  private:

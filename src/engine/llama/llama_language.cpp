@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/llama/backend.h"
+#include "engine/llama/choose_token.h"
 #include "engine/llama/sample.h"
 
 namespace saccade::engine::llama {
@@ -253,10 +254,7 @@ core::Result<StepResult> LlamaLanguage::step() {
   if (pending_ >= 0) {
     if (used_ + 1 > traits_.context_tokens) {
       running_ = false;
-      return core::error(core::ErrorCode::kExhausted,
-                         "the answer reached the end of the context of " +
-                             std::to_string(traits_.context_tokens) + " tokens",
-                         "load the model with a larger context");
+      return context_full(traits_.context_tokens);
     }
     auto status = read_tokens({pending_}, position_, true);
     if (status.ok()) status = keep_logits();
@@ -267,23 +265,10 @@ core::Result<StepResult> LlamaLanguage::step() {
     ++position_;
     ++used_;
   }
-  const auto chosen = sample(logits_, sampling_, rng_);
-  if (!chosen) {
-    running_ = false;
-    return not_finite();
-  }
-  StepResult out;
-  out.id = chosen->id;
-  out.logprob = chosen->logprob;
-  out.entropy = chosen->entropy;
-  out.end = tokenizer_.ends_answer(chosen->id);
-  if (out.end) {
-    running_ = false;
-  } else {
-    out.bytes = tokenizer_.bytes(chosen->id);
-    pending_ = chosen->id;
-  }
-  return out;
+  auto step = choose_token(tokenizer_, logits_, sampling_, rng_);
+  running_ = step.ok() && !step->end;
+  if (running_) pending_ = step->id;
+  return step;
 }
 
 // Natural log of the probability that the answer starts with `tokens`. Reads all but the last of
@@ -320,15 +305,11 @@ core::Result<std::vector<float>> LlamaLanguage::score_first(
   if (!running_ || pending_ >= 0) {
     return core::error(core::ErrorCode::kUsage, "candidates are scored right after start");
   }
-  if (candidates.empty()) return core::error(core::ErrorCode::kUsage, "no candidates to score");
+  const auto tokens = candidate_tokens(tokenizer_, candidates);
+  if (!tokens) return tokens.error();
   std::vector<float> out;
-  for (const auto& candidate : candidates) {
-    auto tokens = tokenizer_.plain(candidate);
-    if (tokens.empty()) {
-      return core::error(core::ErrorCode::kUsage, "candidate '" + candidate + "' has no tokens");
-    }
-    tokens.resize(std::min<std::size_t>(tokens.size(), kCandidateTokensMax));
-    const auto sum = score(tokens);
+  for (const auto& candidate : *tokens) {
+    const auto sum = score(candidate);
     if (!sum) return sum.error();
     out.push_back(*sum);
   }

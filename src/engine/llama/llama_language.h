@@ -16,7 +16,6 @@ namespace saccade::engine::llama {
 
 inline constexpr int kBatchTokensMax = 512;    // also the longest span of a non-causal family
 inline constexpr int kReuseBlockTokens = 128;  // text is reused in blocks of this many
-inline constexpr int kCandidateTokensMax = 8;  // of a candidate; the rest is not scored
 
 struct LanguageOptions {
   int context_tokens = 0;  // 0 = the model's own, at most kContextTokensDefault

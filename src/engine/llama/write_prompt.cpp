@@ -61,10 +61,6 @@ core::Error too_long(int tokens, int context) {
       "ask for less at once, or load the model with a larger context");
 }
 
-core::Error not_finite() {
-  return core::error(core::ErrorCode::kNumeric, "the language model produced NaN or infinity");
-}
-
 core::Result<std::unique_ptr<PromptWriter>> PromptWriter::create(const llama_model* model) {
   const Tokenizer tokenizer(llama_model_get_vocab(model));
   const char* text = llama_model_chat_template(model, nullptr);

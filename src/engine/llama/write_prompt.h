@@ -46,7 +46,5 @@ std::string meta(const llama_model* model, const char* key);
 core::Result<int> context_tokens(int trained, int wanted);
 // kExhausted with both counts.
 core::Error too_long(int tokens, int context);
-// kNumeric.
-core::Error not_finite();
 
 }  // namespace saccade::engine::llama

@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t kPlannedMax = 8;
 constexpr int kNodesPerLayer = 48, kNodesElse = 64;
 
-core::Error unusable(const gguf::WeightFile& file, const std::string& what) {
-  return core::error(core::ErrorCode::kModelUnusable, file.path() + ": " + what,
-                     "use the file as it was published");
-}
-
 std::string layer_name(int layer, const std::string& rest) {
   return "blk." + std::to_string(layer) + "." + rest;
 }
@@ -88,17 +83,17 @@ core::Status Decoder::read_shape() {
   s.inner = whole("feed_forward_length", 0);
   if (s.width <= 0 || s.layers <= 0 || s.heads <= 0 || s.heads_kv <= 0 || s.inner <= 0 ||
       s.heads % s.heads_kv != 0) {
-    return unusable(*file_, "width " + std::to_string(s.width) + ", layers " +
-                                std::to_string(s.layers) + ", heads " + std::to_string(s.heads) +
-                                "/" + std::to_string(s.heads_kv) + ", inner width " +
-                                std::to_string(s.inner) + " are no decoder");
+    return file_->unusable("width " + std::to_string(s.width) + ", layers " +
+                           std::to_string(s.layers) + ", heads " + std::to_string(s.heads) + "/" +
+                           std::to_string(s.heads_kv) + ", inner width " + std::to_string(s.inner) +
+                           " are no decoder");
   }
   s.head_size = whole("attention.key_length", s.width / s.heads);
   s.rotated = whole("rope.dimension_count", s.head_size);
   if (s.head_size <= 0 || whole("attention.value_length", s.head_size) != s.head_size ||
       s.rotated <= 0 || s.rotated > s.head_size || s.rotated % 2 != 0) {
-    return unusable(*file_, "head size " + std::to_string(s.head_size) + " with " +
-                                std::to_string(s.rotated) + " rotated elements");
+    return file_->unusable("head size " + std::to_string(s.head_size) + " with " +
+                           std::to_string(s.rotated) + " rotated elements");
   }
   s.halves = s.architecture != "llama";
   s.epsilon = static_cast<float>(
@@ -107,7 +102,7 @@ core::Status Decoder::read_shape() {
       static_cast<float>(header.number(s.architecture + ".rope.freq_base").value_or(10'000));
   const auto table = file_->shape("token_embd.weight");
   if (!table || table->size() != 2 || (*table)[0] != s.width) {
-    return unusable(*file_, "tensor 'token_embd.weight' is missing or has another width");
+    return file_->unusable("tensor 'token_embd.weight' is missing or has another width");
   }
   s.vocabulary = static_cast<int>((*table)[1]);
   return {};
@@ -210,8 +205,6 @@ core::Status Decoder::make_cells() {
   ggml_backend_buffer_clear(memory_.get(), 0);
   return {};
 }
-
-std::uint64_t Decoder::memory_bytes() const { return ggml_backend_buffer_get_size(memory_.get()); }
 
 void Decoder::embed(std::int32_t id, float* out) const {
   const auto* row = static_cast<const std::uint8_t*>(embeddings_->data) +

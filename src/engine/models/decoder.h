@@ -50,8 +50,6 @@ class Decoder {
 
   const DecoderShape& shape() const { return shape_; }
   int cells() const { return cells_; }
-  std::uint64_t memory_bytes() const;  // of the cells
-  std::uint64_t weight_bytes() const { return file_->bytes(); }
 
   // Writes the embedding of a text token to out [width]. `id` must be inside the vocabulary.
   void embed(std::int32_t id, float* out) const;

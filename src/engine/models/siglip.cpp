@@ -15,14 +15,9 @@ constexpr std::size_t kPlannedMax = 4;  // graphs kept: batch sizes and grids in
 constexpr int kNodesPerLayer = 24, kNodesElse = 64, kNodesPerProbe = 8;
 constexpr int kPicturesMax = 64;
 
-core::Error unusable(const gguf::WeightFile& file, const std::string& what) {
-  return core::error(core::ErrorCode::kModelUnusable, file.path() + ": " + what,
-                     "use the file as it was published");
-}
-
 core::Result<int> whole(const gguf::WeightFile& file, const std::string& key) {
   const auto value = file.header().number(key);
-  if (!value) return unusable(file, "key '" + key + "' is missing");
+  if (!value) return file.unusable("key '" + key + "' is missing");
   return static_cast<int>(*value);
 }
 
@@ -103,21 +98,21 @@ core::Status Siglip::read_shape() {
   const auto deviation = file_->floats("clip.vision.image_std");
   if (mean.size() != 3 || deviation.size() != 3 ||
       std::any_of(deviation.begin(), deviation.end(), [](float x) { return !(x > 0); })) {
-    return unusable(*file_, "image_mean and image_std must hold three numbers each, std > 0");
+    return file_->unusable("image_mean and image_std must hold three numbers each, std > 0");
   }
   std::copy_n(mean.begin(), 3, shape_.mean);
   std::copy_n(deviation.begin(), 3, shape_.deviation);
   if (shape_.patch == 0 || shape_.heads == 0 || shape_.picture_side % shape_.patch != 0 ||
       shape_.width % shape_.heads != 0 || shape_.grid_side() % shape_.merge != 0) {
-    return unusable(*file_, "picture side " + std::to_string(shape_.picture_side) + ", patch " +
-                                std::to_string(shape_.patch) + ", width " +
-                                std::to_string(shape_.width) + ", heads " +
-                                std::to_string(shape_.heads) + ", scale " +
-                                std::to_string(shape_.merge) + " do not divide each other");
+    return file_->unusable("picture side " + std::to_string(shape_.picture_side) + ", patch " +
+                           std::to_string(shape_.patch) + ", width " +
+                           std::to_string(shape_.width) + ", heads " +
+                           std::to_string(shape_.heads) + ", scale " +
+                           std::to_string(shape_.merge) + " do not divide each other");
   }
   const auto connector = file_->shape("mm.model.fc.weight");
   if (!connector || connector->size() != 2) {
-    return unusable(*file_, "tensor 'mm.model.fc.weight' is missing");
+    return file_->unusable("tensor 'mm.model.fc.weight' is missing");
   }
   shape_.out_width = static_cast<int>((*connector)[1]);
   return {};
@@ -127,7 +122,7 @@ core::Status Siglip::load_weights() {
   const int width = shape_.width;
   const int values = shape_.patch_values();
   if (!file_->is_float("v.patch_embd.weight")) {
-    return unusable(*file_, "tensor 'v.patch_embd.weight' must be F32, F16 or BF16");
+    return file_->unusable("tensor 'v.patch_embd.weight' must be F32, F16 or BF16");
   }
   auto patch = load_linear(*file_, {{"v.patch_embd.weight"}, {"v.patch_embd.bias"}, values, width});
   if (!patch) return patch.error();
@@ -168,8 +163,8 @@ core::Result<Siglip::Layer> Siglip::load_layer(int index) {
   const std::vector<std::string> qkv{name("attn_q.weight"), name("attn_k.weight"),
                                      name("attn_v.weight")};
   if (!can_join(*file_, qkv)) {
-    return unusable(*file_, "the attention weights of layer " + std::to_string(index) +
-                                " are quantised: our own tower takes F32, F16 and BF16");
+    return file_->unusable("the attention weights of layer " + std::to_string(index) +
+                           " are quantised: our own tower takes F32, F16 and BF16");
   }
   struct LinearEntry {
     LinearNames names;

@@ -53,7 +53,6 @@ class Siglip {
   // position of the place they cover (Idefics3's rule: floor of the fractional coordinate). Errors:
   // kUsage (sizes), kExhausted (memory), kInternal.
   core::Result<SiglipOutput> encode(const std::vector<core::PixelView>& pictures, PatchGrid grid);
-  std::uint64_t weight_bytes() const { return file_->bytes(); }
 
  private:
   struct Layer {

@@ -164,7 +164,7 @@ void DecodeEngine::fill_mask(const std::vector<Taken>& taken, models::Step& step
     // The first row; each next one sees one new cell more.
     auto* first = step.mask.data() + row * span;
     for (int cell = 0; cell < std::min(step.span, cells_.size()); ++cell) {
-      if ((cells_.at(cell).members >> sequence & 1) != 0) first[cell] = shown;
+      if (cells_.holds(sequence, cell)) first[cell] = shown;
     }
     first[part.cells[0]] = shown;
     for (std::size_t i = 1; i < part.count; ++i) {

@@ -32,17 +32,18 @@ core::Result<llama::WeightsPtr> load_vocabulary(const std::string& path) {
   return llama::WeightsPtr(std::move(out));
 }
 
-core::Result<std::unique_ptr<LanguageModel>> load_language(const LoadOptions& options, int threads,
+core::Result<std::unique_ptr<LanguageModel>> load_language(const CheckedFiles& files,
                                                            llama::WeightsPtr text,
                                                            std::unique_ptr<gguf::WeightFile> file) {
+  const LoadOptions& options = files.options;
   const llama_model* model = text->model.get();
   // A vocabulary alone does not know its context.
-  const auto& header = file->header();
+  const auto& header = files.text.header;
   const int trained = static_cast<int>(
       header.number(header.text("general.architecture") + ".context_length").value_or(0));
   const auto context = llama::context_tokens(trained, options.context_tokens);
   if (!context) return context.error();
-  auto device = Device::cpu(threads);
+  auto device = Device::cpu(files.threads);
   if (!device) return device.error();
   auto decoder = models::Decoder::load(std::move(file), **device, *context * options.sessions);
   if (!decoder) return decoder.error();
@@ -59,10 +60,11 @@ core::Result<std::unique_ptr<LanguageModel>> load_language(const LoadOptions& op
 
 }  // namespace
 
-core::Result<std::optional<VisionLanguage>> load_native(const LoadOptions& options, int threads,
+core::Result<std::optional<VisionLanguage>> load_native(const CheckedFiles& files,
                                                         std::string& reason) {
   using Loaded = std::optional<VisionLanguage>;
-  auto file = gguf::WeightFile::open(options.model_path);
+  const LoadOptions& options = files.options;
+  auto file = gguf::WeightFile::open(options.model_path, files.text);
   if (!file) return file.error();
   if (!models::Decoder::serves(**file)) {
     reason = options.model_path + ": architecture '" +
@@ -70,8 +72,8 @@ core::Result<std::optional<VisionLanguage>> load_native(const LoadOptions& optio
     return Loaded();
   }
   std::unique_ptr<gguf::WeightFile> mmproj;
-  if (!options.mmproj_path.empty()) {
-    auto opened = gguf::WeightFile::open(options.mmproj_path);
+  if (files.mmproj) {
+    auto opened = gguf::WeightFile::open(options.mmproj_path, *files.mmproj);
     if (!opened) return opened.error();
     if (!NativeVision::serves(**opened)) {
       reason = options.mmproj_path + ": projector '" +
@@ -85,12 +87,12 @@ core::Result<std::optional<VisionLanguage>> load_native(const LoadOptions& optio
   if (!text) return text.error();
   if (!report(options, 0)) return cancelled();
   VisionLanguage out;
-  auto language = load_language(options, threads, *text, std::move(*file));
+  auto language = load_language(files, *text, std::move(*file));
   if (!language) return language.error();
   out.language = std::move(*language);
   if (!report(options, mmproj ? kTextShare : 1)) return cancelled();
   if (mmproj) {
-    auto device = Device::cpu(threads);
+    auto device = Device::cpu(files.threads);
     if (!device) return device.error();
     auto vision = NativeVision::create(
         {*text, std::shared_ptr<Device>(std::move(*device)), std::move(mmproj)});

@@ -4,14 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/llama/choose_token.h"
 #include "engine/llama/sample.h"
 
 namespace saccade::engine::native {
-namespace {
-
-constexpr int kCandidateTokensMax = 8;  // of a candidate; the rest is not scored
-
-}  // namespace
 
 core::Result<std::unique_ptr<LanguageModel>> NativeLanguage::create(
     std::shared_ptr<Shared> shared) {
@@ -118,37 +114,19 @@ core::Status NativeLanguage::start(const Prompt& prompt, const SamplingOptions& 
 core::Result<StepResult> NativeLanguage::step() {
   if (!running_) return core::error(core::ErrorCode::kUsage, "no answer is running");
   if (pending_ >= 0) {
-    core::Status status;
-    if (static_cast<int>(held_.size()) >= shared_->traits.context_tokens) {
-      status = core::error(core::ErrorCode::kExhausted,
-                           "the answer reached the end of the context of " +
-                               std::to_string(shared_->traits.context_tokens) + " tokens",
-                           "load the model with a larger context");
-    } else {
-      status = read({{pending_, nullptr, 0, next_position()}});
-    }
+    const core::Status status =
+        static_cast<int>(held_.size()) >= shared_->traits.context_tokens
+            ? core::Status(llama::context_full(shared_->traits.context_tokens))
+            : read({{pending_, nullptr, 0, next_position()}});
     if (!status.ok()) {
       running_ = false;
       return status.error();
     }
   }
-  const auto chosen = llama::sample(logits_, sampling_, rng_);
-  if (!chosen) {
-    running_ = false;
-    return llama::not_finite();
-  }
-  StepResult out;
-  out.id = chosen->id;
-  out.logprob = chosen->logprob;
-  out.entropy = chosen->entropy;
-  out.end = writer_->tokenizer().ends_answer(chosen->id);
-  if (out.end) {
-    running_ = false;
-  } else {
-    out.bytes = writer_->tokenizer().bytes(chosen->id);
-    pending_ = chosen->id;
-  }
-  return out;
+  auto step = llama::choose_token(writer_->tokenizer(), logits_, sampling_, rng_);
+  running_ = step.ok() && !step->end;
+  if (running_) pending_ = step->id;
+  return step;
 }
 
 // Natural log of the probability that the answer starts with `tokens`: they are read on a branch,
@@ -184,16 +162,13 @@ core::Result<std::vector<float>> NativeLanguage::score_first(
   if (!running_ || pending_ >= 0) {
     return core::error(core::ErrorCode::kUsage, "candidates are scored right after start");
   }
-  if (candidates.empty()) return core::error(core::ErrorCode::kUsage, "no candidates to score");
+  auto tokens = llama::candidate_tokens(writer_->tokenizer(), candidates);
+  if (!tokens) return tokens.error();
+  const auto room = static_cast<std::size_t>(shared_->traits.context_tokens) - held_.size() + 1;
   std::vector<float> out;
-  for (const auto& candidate : candidates) {
-    auto tokens = writer_->tokenizer().plain(candidate);
-    if (tokens.empty()) {
-      return core::error(core::ErrorCode::kUsage, "candidate '" + candidate + "' has no tokens");
-    }
-    const auto room = static_cast<std::size_t>(shared_->traits.context_tokens) - held_.size() + 1;
-    tokens.resize(std::min({tokens.size(), std::size_t{kCandidateTokensMax}, room}));
-    const auto sum = score(tokens);
+  for (auto& candidate : *tokens) {
+    candidate.resize(std::min(candidate.size(), room));
+    const auto sum = score(candidate);
     if (!sum) return sum.error();
     out.push_back(*sum);
   }

@@ -5,11 +5,11 @@
 
 #include <cmath>
 #include <cstdio>
+#include <stdexcept>
 #include <thread>
 
 #include "core/rng.h"
 #include "engine/llama/mini_model.h"
-#include "engine/native/native_test_support.h"
 #include "engine/test_models/random_model.h"
 
 namespace saccade::engine::native {
@@ -43,6 +43,19 @@ std::vector<StepResult> answer(LanguageModel& model, const Prompt& prompt, int t
   return out;
 }
 
+// One worker: tests run side by side. Room for two whole sessions.
+std::unique_ptr<LanguageModel> load_text(const std::string& path, Engine engine) {
+  LoadOptions options;
+  options.model_path = path;
+  options.threads = 1;
+  options.context_tokens = 512;
+  options.sessions = 2;
+  options.engine = engine;
+  auto loaded = load_vision_language(options);
+  if (!loaded) throw std::runtime_error(loaded.error().message);
+  return std::move(loaded->language);
+}
+
 struct Kind {
   const char* architecture;
   bool f16, tied;
@@ -60,20 +73,15 @@ TEST_P(DecoderParityTest, GreedyAnswersEqualLibllamas) {
   file.tied = kind.tied;
   file.vocabulary = test::kMiniText;
   test::write_decoder(path, file);
-  const auto ours = test::load_native_text(path);
-  LoadOptions options;
-  options.model_path = path;
-  options.threads = 1;
-  options.engine = Engine::kLlama;
-  const auto theirs = load_vision_language(options);
-  ASSERT_TRUE(theirs.ok()) << theirs.error().message;
+  const auto ours = load_text(path, Engine::kNative);
+  const auto theirs = load_text(path, Engine::kLlama);
 
   core::Rng rng(5);
   int same = 0, ties = 0;
   for (int i = 0; i < kPrompts; ++i) {
     const Prompt prompt = random_prompt(rng, 700);
     const auto a = answer(*ours, prompt, kAnswerTokens);
-    const auto b = answer(*theirs->language, prompt, kAnswerTokens);
+    const auto b = answer(*theirs, prompt, kAnswerTokens);
     ASSERT_FALSE(a.empty());
     EXPECT_NEAR(a[0].logprob, b[0].logprob, 0.02);
     EXPECT_NEAR(a[0].entropy, b[0].entropy, 0.02);
@@ -98,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Families, DecoderParityTest,
 
 class SessionsTest : public ::testing::Test {
  protected:
-  std::unique_ptr<LanguageModel> model_ = test::load_native_text(test::kMiniText);
+  std::unique_ptr<LanguageModel> model_ = load_text(test::kMiniText, Engine::kNative);
 };
 
 TEST_F(SessionsTest, AWarmPromptAnswersLikeAColdOne) {

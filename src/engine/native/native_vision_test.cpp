@@ -2,7 +2,6 @@
 #include "engine/native/native_vision.h"
 
 #include <gtest/gtest.h>
-#include <llama.h>
 
 #include <cmath>
 
@@ -38,23 +37,14 @@ double lowest_cosine(const VisualSpan& a, const VisualSpan& b) {
 
 class NativeVisionTest : public ::testing::Test {
  protected:
-  static std::unique_ptr<VisionEncoder> make() {
-    auto params = llama_model_default_params();
-    params.vocab_only = true;
-    auto text = std::make_shared<llama::Weights>();
-    text->model.reset(llama_model_load_from_file(test::kMiniText, params));
-    auto file = gguf::WeightFile::open(test::kMiniVision);
-    EXPECT_TRUE(file.ok());
-    EXPECT_TRUE(NativeVision::serves(**file));
-    auto device = Device::cpu(2);
-    EXPECT_TRUE(device.ok());
-    auto vision =
-        NativeVision::create({text, std::shared_ptr<Device>(std::move(*device)), std::move(*file)});
-    EXPECT_TRUE(vision.ok()) << vision.error().message;
-    return std::move(*vision);
+  void SetUp() override {
+    const auto file = gguf::WeightFile::open(test::kMiniVision);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(NativeVision::serves(**file));
   }
   VisionLanguage reference_ = test::load_mini();
-  std::unique_ptr<VisionEncoder> native_ = make();
+  VisionLanguage ours_ = test::load_mini(Engine::kNative);
+  VisionEncoder* const native_ = ours_.vision.get();
 };
 
 TEST_F(NativeVisionTest, TokensEqualLlamaCppsOnTwentyPictures) {

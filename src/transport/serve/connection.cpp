@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "transport/ascii_text.h"
 #include "transport/serve/http_server.h"
 #include "transport/serve/http_text.h"
 
@@ -49,14 +50,6 @@ class BodyHold {
   const std::shared_ptr<std::atomic<std::uint64_t>> total_;
   std::uint64_t held_ = 0;
 };
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
-}
 
 bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= kRequestIdBytesMax &&

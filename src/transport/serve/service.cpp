@@ -1,8 +1,8 @@
 #include "transport/serve/service.h"
 
-#include <charconv>
 #include <utility>
 
+#include "transport/ascii_text.h"
 #include "transport/json_text.h"
 
 namespace saccade::transport {
@@ -18,10 +18,8 @@ bool needs_models(RouteId id) {
 
 // Nothing for a value that is no number in the range.
 std::optional<std::int64_t> read_deadline(std::string_view text) {
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && ms >= 1 && ms <= kDeadlineMsMax ? std::optional(ms) : std::nullopt;
+  const auto ms = whole_number<std::int64_t>(text);
+  return ms && *ms >= 1 && *ms <= kDeadlineMsMax ? ms : std::nullopt;
 }
 
 }  // namespace
@@ -149,9 +147,7 @@ void Service::dispatch(const CallPtr& call) {
       return reply(*call, {.body = R"({"object":"list","data":[)" + model_json() + "]}"});
     case RouteId::kModel:
       if (call->match.name == options_.model) return reply(*call, {.body = model_json()});
-      return fail(*call, {.status = 404,
-                          .message = "there is no such model; there is " + options_.model,
-                          .code = "model_not_found"});
+      return fail(*call, no_such_model());
     case RouteId::kTokenize:
       return tokenize(call);
     case RouteId::kChat:
@@ -193,6 +189,12 @@ void Service::fail_field(const Call& call, const core::Error& error, const std::
   ApiError told = api_error(error);
   told.param = fault;
   fail(call, std::move(told));
+}
+
+ApiError Service::no_such_model() const {
+  return {.status = 404,
+          .message = "there is no such model; there is " + options_.model,
+          .code = "model_not_found"};
 }
 
 HttpReply Service::health(bool ready) const {

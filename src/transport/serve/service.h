@@ -79,6 +79,7 @@ class Service final : public HttpHandler {
   void fail(const Call& call, ApiError error);
   void fail_field(const Call& call, const core::Error& error, const std::string& fault);
   std::optional<ApiError> check_load(const Route& route) const;
+  ApiError no_such_model() const;
   HttpReply health(bool ready) const;
   std::string model_json() const;
   std::string metrics_text();

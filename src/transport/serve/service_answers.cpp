@@ -111,10 +111,9 @@ void Service::chat(const CallPtr& call) {
   call->request.body = {};
   if (!request) return fail_field(*call, request.error(), fault);
   if (!request->model.empty() && request->model != options_.model) {
-    return fail(*call, {.status = 404,
-                        .message = "there is no such model; there is " + options_.model,
-                        .code = "model_not_found",
-                        .param = "model"});
+    ApiError error = no_such_model();
+    error.param = "model";
+    return fail(*call, std::move(error));
   }
   const auto messages = std::make_shared<std::vector<ChatMessage>>(std::move(request->messages));
   AnswerJob::Options options;

@@ -1,8 +1,8 @@
 // Routes about live streams: make, show, change, end, follow.
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "transport/ascii_text.h"
 #include "transport/json_text.h"
 #include "transport/serve/service.h"
 #include "transport/source_address.h"
@@ -187,9 +187,8 @@ void Service::follow_stream(const CallPtr& call) {
   if (!stream) return;
   std::string_view after = call->request.header("last-event-id");
   if (after.empty()) after = query_value(call->request.query, "last_event_id");
-  std::uint64_t seq = 0;
-  const auto [end, error] = std::from_chars(after.data(), after.data() + after.size(), seq);
-  if (!after.empty() && (error != std::errc() || end != after.data() + after.size())) {
+  const auto seq = whole_number<std::uint64_t>(after.empty() ? "0" : after);
+  if (!seq) {
     return fail(*call, {.status = 400,
                         .message = "Last-Event-ID is no number of an event",
                         .code = "usage",
@@ -200,7 +199,7 @@ void Service::follow_stream(const CallPtr& call) {
   for (auto& header : cors_headers(options_.access, call->request)) head.headers.push_back(header);
   metrics_.requests.add({std::string(call->match.route->path), "200"});
   call->exchange->stream({.head = std::move(head),
-                          .source = stream->ring()->read_after(seq, follow),
+                          .source = stream->ring()->read_after(*seq, follow),
                           .ping = std::string(kSsePing)});
   stream->ring()->wake_on_news(call->exchange);
 }

@@ -1,0 +1,126 @@
+// Headers are checked before any engine opens a file. A pair goes to our own graphs where they
+// serve it, else to llama.cpp.
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "engine/checked_files.h"
+#include "engine/llama/backend.h"
+#include "engine/llama/load_llama.h"
+#include "engine/native/load_native.h"
+
+namespace saccade::engine {
+namespace {
+
+constexpr int kThreadsMax = 256;
+
+core::Error unusable(const std::string& message, std::string hint) {
+  return core::error(core::ErrorCode::kModelUnusable, message, std::move(hint));
+}
+
+// Names for messages: "path (model name)".
+std::string name_file(const std::string& path, const gguf::OpenedHeader& file) {
+  const std::string name = file.header.text("general.name");
+  return name.empty() ? path : path + " (" + name + ")";
+}
+
+core::Result<gguf::OpenedHeader> open_text(const std::string& path) {
+  auto file = gguf::read_gguf(path);
+  if (!file) return file.error();
+  if (file->header.text("general.architecture") == "clip") {
+    return unusable(path + ": is a vision projector (mmproj), not a language model",
+                    "give it as --mmproj and name the text model as --model");
+  }
+  if (file->header.find("tokenizer.ggml.model") == nullptr || file->header.tensors == 0) {
+    return unusable(path + ": holds no language model with its vocabulary", "use another file");
+  }
+  return file;
+}
+
+core::Result<gguf::OpenedHeader> open_mmproj(const std::string& path) {
+  auto file = gguf::read_gguf(path);
+  if (!file) return file.error();
+  const auto& header = file->header;
+  if (header.text("general.architecture") != "clip") {
+    return unusable(path + ": is no vision projector (its architecture is '" +
+                        header.text("general.architecture") + "')",
+                    "the mmproj file comes beside the text model");
+  }
+  if (!header.boolean("clip.has_vision_encoder").value_or(false)) {
+    return unusable(path + ": holds no vision encoder", "use an mmproj file made for pictures");
+  }
+  return file;
+}
+
+core::Result<int> thread_count(int wanted) {
+  if (wanted < 0 || wanted > kThreadsMax) {
+    return core::error(core::ErrorCode::kUsage, std::to_string(wanted) + " threads (allowed 0.." +
+                                                    std::to_string(kThreadsMax) + ")");
+  }
+  if (wanted > 0) return wanted;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kThreadsMax);
+}
+
+// Found out before anything is loaded where the family says it plainly; mtmd checks the others.
+core::Status check_widths(const CheckedFiles& files) {
+  const auto& text = files.text;
+  const auto& mmproj = *files.mmproj;
+  if (mmproj.header.text("clip.projector_type") != "idefics3") return {};
+  const auto last = mmproj.header.shapes.find("mm.model.fc.weight");
+  const auto width =
+      text.header.number(text.header.text("general.architecture") + ".embedding_length");
+  if (last == mmproj.header.shapes.end() || last->second.size() != 2 || !width) return {};
+  if (static_cast<double>(last->second[1]) == *width) return {};
+  return foreign_mmproj(files, "visual tokens are " + std::to_string(last->second[1]) +
+                                   " wide, the text model takes " +
+                                   std::to_string(static_cast<long long>(*width)));
+}
+
+core::Result<CheckedFiles> check_files(const LoadOptions& options) {
+  const auto threads = thread_count(options.threads);
+  if (!threads) return threads.error();
+  if (options.sessions < 1 || options.sessions > kSessionsMax) {
+    return core::error(core::ErrorCode::kUsage, std::to_string(options.sessions) +
+                                                    " sessions (allowed 1.." +
+                                                    std::to_string(kSessionsMax) + ")");
+  }
+  auto text = open_text(options.model_path);
+  if (!text) return text.error();
+  CheckedFiles files{options, *threads, std::move(*text), std::nullopt};
+  if (options.mmproj_path.empty()) return files;
+  auto mmproj = open_mmproj(options.mmproj_path);
+  if (!mmproj) return mmproj.error();
+  files.mmproj = std::move(*mmproj);
+  if (auto status = check_widths(files); !status) return status.error();
+  return files;
+}
+
+}  // namespace
+
+core::Error foreign_mmproj(const CheckedFiles& files, const std::string& why) {
+  return unusable(name_file(files.options.mmproj_path, *files.mmproj) +
+                      " belongs to another model than " +
+                      name_file(files.options.model_path, files.text) + ": " + why,
+                  "use the mmproj that was published with the text model");
+}
+
+core::Result<VisionLanguage> load_vision_language(const LoadOptions& options) {
+  if (auto status = llama::start_backend(); !status) return status.error();
+  const auto files = check_files(options);
+  if (!files) return files.error();
+  // A processor is all our graphs run on so far.
+  if (options.engine != Engine::kLlama && !options.gpu) {
+    std::string reason;
+    auto native = native::load_native(*files, reason);
+    if (!native) return native.error();
+    if (*native) return std::move(**native);
+    if (options.engine == Engine::kNative) {
+      return core::error(core::ErrorCode::kUnsupported, reason,
+                         "leave the choice of the engine to saccade");
+    }
+  }
+  return llama::load_llama(*files);
+}
+
+}  // namespace saccade::engine
