@@ -6,7 +6,7 @@ Stages, in order; a stage that cannot be built counts as one failure and the res
   dev      unit, parity and simulation tests under ASan and UBSan
   tsan     the tests of code that shares state between threads, under TSan
   fuzz     every fuzzer for 30 seconds
-  e2e      pytest on the release binary: real files, real servers, real weights
+  e2e      pytest on the release binary (real files, servers, weights) and on the scene generator
 And, when named, since it takes half an hour:
   tidy     clang-tidy over the release compile commands
 Usage: python tools/run_tests.py [STAGE ...]
@@ -23,8 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 # Test cases (ctest names) of code that shares state between threads.
-TSAN_CASES = "Mailbox|BoundedQueue|FramePool|Source|Session|Emitter"
-TSAN_TARGETS = ["saccade_core_test", "saccade_emit_test", "saccade_session_test"]
+TSAN_CASES = ("Mailbox|BoundedQueue|FramePool|Source|Session|Emitter|RequestQueue|EventRing|"
+              "HttpServer|MemoryFile|Device")
+TSAN_TARGETS = ["saccade_core_test", "saccade_emit_test", "saccade_session_test",
+                "saccade_serve_test"]
 
 
 def say(text):
@@ -115,7 +117,8 @@ def stage_e2e():
         return 0, 1
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
-    run("pytest", [sys.executable, "-m", "pytest", "-q", "tests/e2e", f"--junitxml={report}"])
+    run("pytest", [sys.executable, "-m", "pytest", "-q", "tests/e2e", "tests/mini",
+                    f"--junitxml={report}"])
     if not report.exists():
         return 0, 1
     suite = xml.parse(report).getroot().find("testsuite")
