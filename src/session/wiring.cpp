@@ -13,9 +13,9 @@ Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& cl
       options_(options),
       clock_(clock),
       knobs_(std::make_shared<core::Knobs>(options.knobs)),
-      moments_(parts_.intake->live(), [this](const align::Moment& m) { on_busy(m.time); }),
+      moments_(parts_.intake->paced(), [this](const align::Moment& m) { on_busy(m.time); }),
       sounds_(core::limits::kAudioBlocksQueued),
-      foci_(parts_.intake->live(),
+      foci_(parts_.intake->paced(),
             [this](const std::vector<attend::Focus>& f) { on_busy(f.front().time); }),
       heard_(core::limits::kContextLinesMax),
       position_us_(core::MediaTime::unset().us()) {}
