@@ -23,6 +23,7 @@ class Handoff {
       on_drop_(*dropped);
     }
   }
+  bool wait() { return box_.wait(); }
   std::optional<T> take() { return box_.take(); }
   void close() { box_.close(); }
 

@@ -1,6 +1,7 @@
 #include "session/wiring.h"
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -15,8 +16,7 @@ Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& cl
       knobs_(std::make_shared<core::Knobs>(options.knobs)),
       moments_(parts_.intake->paced(), [this](const align::Moment& m) { on_busy(m.time); }),
       sounds_(core::limits::kAudioBlocksQueued),
-      foci_(parts_.intake->paced(),
-            [this](const std::vector<attend::Focus>& f) { on_busy(f.front().time); }),
+      asked_(parts_.intake->paced(), [this](const Asked& a) { on_busy(a.foci.front().time); }),
       heard_(core::limits::kContextLinesMax),
       position_us_(core::MediaTime::unset().us()) {}
 
@@ -31,6 +31,7 @@ core::Status Wiring::run() {
   hearing.join();
   perceiving.join();
   decoding.join();
+  if (parts_.place) parts_.place->close();
   parts_.emitter->finish();
   return outcome_;
 }
@@ -86,24 +87,29 @@ void Wiring::on_moments(std::vector<align::Moment> moments) {
 }
 
 void Wiring::perceive_loop() {
-  while (auto moment = moments_.take()) perceive(std::move(*moment));
+  const auto on_late = [this](const align::Moment& moment) {
+    parts_.emitter->on_drop(emit::DropReason::kLate, moment.time);
+  };
+  while (auto next = next_moment(moments_, parts_.place.get(), on_late)) {
+    perceive(std::move(*next));
+  }
   if (const auto last = parts_.perceiver.finish()) parts_.emitter->on_percept(*last);
-  foci_.close();
+  asked_.close();
 }
 
-void Wiring::perceive(align::Moment moment) {
+void Wiring::perceive(TurnedMoment next) {
   parts_.emitter->summary().count_seen();
-  perceive::Percept percept = parts_.perceiver.see(std::move(moment));
+  perceive::Percept percept = parts_.perceiver.see(std::move(next.moment));
   // New questions are asked about what stands, too.
   if (take_new_prompts()) percept.unchanged = false;
-  if (!parts_.lines_first) attend(percept);
+  if (!parts_.lines_first) attend(percept, std::move(next.turn));
   parts_.perceiver.read(percept);
-  if (parts_.lines_first) attend(percept);
+  if (parts_.lines_first) attend(percept, std::move(next.turn));
   parts_.emitter->on_percept(percept);
   for (const core::Error& fault : parts_.perceiver.take_faults()) parts_.emitter->on_error(fault);
 }
 
-void Wiring::attend(const perceive::Percept& percept) {
+void Wiring::attend(const perceive::Percept& percept, Governor::Turn turn) {
   while (auto utterance = heard_.try_pop()) parts_.attender.note_speech(std::move(*utterance));
   if (!parts_.decoder || percept.views.empty()) return;
   {
@@ -112,7 +118,9 @@ void Wiring::attend(const perceive::Percept& percept) {
   }
   if (percept.unchanged) return;
   auto foci = parts_.attender.attend(percept);
-  if (!foci.empty()) foci_.put(std::move(foci));
+  if (foci.empty()) return;
+  const governor::StepShape shape = shape_of(percept, foci);
+  asked_.put({std::move(foci), std::move(turn), shape});
 }
 
 void Wiring::hear_loop() {
@@ -140,23 +148,41 @@ void Wiring::tell_speech(core::Result<std::vector<perceive::Utterance>> heard,
 }
 
 void Wiring::decode_loop() {
-  while (auto foci = foci_.take()) {
-    for (attend::Focus& focus : *foci) {
-      if (stopping_) continue;
-      // A failed answer was told as an event; the stream goes on.
-      (void)answer(
-          focus, {.decoder = *parts_.decoder, .emitter = *parts_.emitter, .device = parts_.device},
-          {.answer = ++answers_, .sampling = options_.sampling, .stops = options_.stops});
-    }
+  while (auto asked = asked_.take()) answer_all(*asked);
+}
+
+void Wiring::answer_all(Asked& asked) {
+  const auto count = [&](const decode::Token&) {
+    ++asked.shape.new_tokens;
+    return true;
+  };
+  for (attend::Focus& focus : asked.foci) {
+    if (stopping_) return;
+    // A failed answer was told as an event; the stream goes on.
+    (void)answer(focus,
+                 {.decoder = *parts_.decoder,
+                  .emitter = *parts_.emitter,
+                  .device = parts_.device,
+                  .on_token = count},
+                 {.answer = ++answers_, .sampling = options_.sampling, .stops = options_.stops});
   }
+  asked.turn.served(asked.shape, asked.foci.front().captured);
 }
 
 void Wiring::take_new_knobs() {
   const std::lock_guard lock(steer_mutex_);
-  if (!steering_.knobs) return;
-  auto knobs = std::make_shared<core::Knobs>(*std::exchange(steering_.knobs, std::nullopt));
+  std::optional<core::Knobs> wanted = std::exchange(steering_.knobs, std::nullopt);
+  std::string rung;
+  if (parts_.place) {
+    if (wanted) parts_.place->set_base(*wanted);
+    const auto published = parts_.place->take_knobs();
+    wanted = published ? std::optional(published->knobs) : std::nullopt;
+    if (published) rung = governor::name_of(published->rung);
+  }
+  if (!wanted) return;
+  auto knobs = std::make_shared<core::Knobs>(*wanted);
   knobs->version = knobs_->version + 1;
-  parts_.emitter->on_knobs(*knobs);
+  parts_.emitter->on_knobs(*knobs, rung);
   knobs_ = std::move(knobs);
 }
 
@@ -206,6 +232,7 @@ core::Status Wiring::ask(const QuestionOptions& options, const SessionModels& mo
 
 void Wiring::stop() {
   stopping_ = true;
+  if (parts_.place) parts_.place->close();
   parts_.intake->close();
 }
 

@@ -15,6 +15,7 @@
 #include "perceive/hear/hear.h"
 #include "perceive/perceive.h"
 #include "session/answer.h"
+#include "session/govern.h"
 #include "session/handoff.h"
 #include "session/intake.h"
 #include "session/session.h"
@@ -23,6 +24,8 @@ namespace saccade::session {
 
 // Every part is built by Session::open; here they are only joined.
 struct Parts {
+  std::unique_ptr<Governor> own_governor;  // of a stream that has the device to itself
+  std::unique_ptr<Governor::Place> place;  // null = not governed
   std::unique_ptr<Intake> intake;
   std::unique_ptr<emit::Emitter> emitter;
   align::Aligner aligner;
@@ -32,6 +35,13 @@ struct Parts {
   std::optional<decode::Decoder> decoder;  // without one no prompt is answered
   Device* device = nullptr;                // when the language model is shared
   bool lines_first = false;                // prompts hold screen text: read before attending
+};
+
+// The questions about one Moment, and the turn in which they are answered.
+struct Asked {
+  std::vector<attend::Focus> foci;
+  Governor::Turn turn;
+  governor::StepShape shape;
 };
 
 class Wiring {
@@ -60,10 +70,11 @@ class Wiring {
   void on_item(ingest::SourceItem item);
   void on_busy(core::MediaTime lost);
   void on_moments(std::vector<align::Moment> moments);
-  void perceive(align::Moment moment);
+  void perceive(TurnedMoment next);
   void take_new_knobs();
   bool take_new_prompts();
-  void attend(const perceive::Percept& percept);
+  void attend(const perceive::Percept& percept, Governor::Turn turn);
+  void answer_all(Asked& asked);
   void tell_speech(core::Result<std::vector<perceive::Utterance>> heard, core::MediaTime now);
 
   Parts parts_;
@@ -73,7 +84,7 @@ class Wiring {
 
   Handoff<align::Moment> moments_;                 // ingest -> perceive
   core::BoundedQueue<ingest::Frame> sounds_;       // ingest -> hear: never drops
-  Handoff<std::vector<attend::Focus>> foci_;       // perceive -> decode
+  Handoff<Asked> asked_;                           // perceive -> decode
   core::BoundedQueue<perceive::Utterance> heard_;  // hear -> attend: newest lines for prompts
 
   std::mutex steer_mutex_;               // guards these two

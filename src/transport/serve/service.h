@@ -41,6 +41,7 @@ struct ServiceOptions {
   // What a request does not say.
   engine::SamplingOptions sampling;
   core::Knobs knobs;
+  session::Governing governing;  // of streams that ask for nothing else
   std::vector<std::string> filter_words;
   bool context_lines = false;  // screen text and speech go into prompts
   double fps = 5;              // of live streams
