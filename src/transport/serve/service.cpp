@@ -180,7 +180,7 @@ void Service::reply(const Call& call, HttpReply reply) {
   call.exchange->reply(std::move(reply));
 }
 
-void Service::fail(const Call& call, ApiError error) {
+void Service::fail(const Call& call, const ApiError& error) {
   metrics_.refused.add({error.code});
   reply(call, to_reply(error));
 }

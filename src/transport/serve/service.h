@@ -77,7 +77,7 @@ class Service final : public HttpHandler {
   // service.cpp
   void dispatch(const CallPtr& call);
   void reply(const Call& call, HttpReply reply);
-  void fail(const Call& call, ApiError error);
+  void fail(const Call& call, const ApiError& error);
   void fail_field(const Call& call, const core::Error& error, const std::string& fault);
   std::optional<ApiError> check_load(const Route& route) const;
   ApiError no_such_model() const;
