@@ -34,7 +34,8 @@ LiveStream::LiveStream(Options options, session::SharedModels::Loan loan, const 
       ring_(std::make_shared<EventRing>(options_.id)),
       created_s_(wall_seconds(clock)),
       since_s_(created_s_),
-      knobs_(options_.session.knobs) {}
+      knobs_(options_.session.knobs),
+      governing_(options_.session.governing) {}
 
 core::Result<std::shared_ptr<LiveStream>> LiveStream::start(Options options,
                                                             session::SharedModels& models,
@@ -122,12 +123,20 @@ core::Knobs LiveStream::knobs() const {
   return knobs_;
 }
 
+session::Governing LiveStream::governing() const {
+  const std::lock_guard lock(mutex_);
+  return governing_;
+}
+
 core::Status LiveStream::steer(session::Steering steering) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (steering.knobs) knobs_ = *steering.knobs;
-  }
-  return session_->steer(std::move(steering));
+  const auto knobs = steering.knobs;
+  const auto governing = steering.governing;
+  const core::Status status = session_->steer(std::move(steering));
+  if (!status) return status;
+  const std::lock_guard lock(mutex_);
+  if (knobs) knobs_ = *knobs;
+  if (governing) governing_ = *governing;
+  return {};
 }
 
 std::string LiveStream::state() const {
@@ -151,6 +160,8 @@ std::string LiveStream::to_json() const {
     json.text("state", state_);
     if (!reason_.empty()) json.text("reason", reason_);
     json.count("since", static_cast<std::uint64_t>(since_s_));
+    json.text("policy", governing_.policy);
+    if (governing_.slo_ms > 0) json.count("slo_ms", static_cast<std::uint64_t>(governing_.slo_ms));
   }
   const core::MediaTime position = session_->position();
   if (!position.is_special()) json.seconds("position_s", position.seconds());

@@ -46,6 +46,7 @@ class LiveStream final : private emit::EventSink {
 
   // As they were asked for last.
   core::Knobs knobs() const;
+  session::Governing governing() const;
   core::Status steer(session::Steering steering);
   core::Status ask(const session::QuestionOptions& options, const session::SessionModels& models,
                    const session::QuestionContext& context) {
@@ -76,6 +77,7 @@ class LiveStream final : private emit::EventSink {
   std::int64_t since_s_;  // of the state, seconds since 1970
   core::SteadyTime ended_at_;
   core::Knobs knobs_;
+  session::Governing governing_;
   std::thread thread_;
 };
 
