@@ -4,11 +4,12 @@
                                             bench/results/governor.jsonl
   python bench/governor.py --peer PROGRAM   llama-server to compare with (default: build/peers/llama/bin/llama-server)
 
-Every stream is a 720p film at 10 pictures a second in which something moves in every picture, played in real time.
-An answer counts when it is out within the deadline of its picture. Not governed means policy `none`: the streams take turns
-and their newest pictures win, but nothing is given up and nothing is refused. Its collapse is the smallest number of
-streams at which more than 1 % of the answers are late. The peer gets the newest picture of each stream as JPEG from one
-thread per stream, which is what a careful client does; same prompt, greedy, same limit. Nothing is asserted.
+Every stream is a 720p film at 10 pictures a second in which something moves in every picture, played in real time. An
+answer counts when it is out within the deadline of its picture. Not governed means policy `none`: the streams take
+turns and their newest pictures win, but nothing is given up and nothing is refused. Its collapse is the smallest
+number of streams at which more than 1 % of the answers are late. The peer gets the newest picture of each stream as
+JPEG from one thread per stream, which is what a careful client does; same prompt, greedy, same limit. Nothing is
+asserted.
 """
 import argparse
 import base64
