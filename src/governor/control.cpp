@@ -6,13 +6,17 @@
 namespace saccade::governor {
 namespace {
 
-constexpr double kFade = 0.1;    // weight of the newest in a fading mean
-constexpr double kTight = 0.85;  // age over deadline: narrower from here
-constexpr double kRoomy = 0.6;   // wider below this, after kRoomyTicks
-constexpr int kRoomyTicks = 4;
-constexpr std::size_t kRatiosMax = 4096;  // answers looked at in one tick
-constexpr double kChargeMax = 4;          // of a stream's usual turn, what one turn may cost it
-constexpr double kLoadMax = 1.0;          // device time promised to streams
+constexpr double kFade = 0.1;  // weight of the newest in a fading mean
+// Width: the tail of age over deadline is kept between these. It is looked at over a stretch of
+// answers under the same width, so that one slow answer moves nothing.
+constexpr double kTight = 0.9, kRoomy = 0.75;
+constexpr double kTail = 0.97;
+constexpr std::size_t kAgedMin = 24, kAgedMax = 128;
+constexpr std::int64_t kAgedUs = 5'000'000;   // older ones say nothing
+constexpr std::int64_t kWidthUs = 1'000'000;  // least time between two changes
+constexpr double kChargeUnknownMs = 100;
+constexpr double kChargeMax = 4;  // of a stream's usual turn, what one turn may cost it
+constexpr double kLoadMax = 1.0;  // device time promised to streams
 
 void fade(double& mean, double value) { mean += kFade * (value - mean); }
 
@@ -112,8 +116,16 @@ void Control::done(StreamId stream, const Served& served, core::SteadyTime now) 
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return turns_.done(stream, ran.device_ms);
   Stream& s = found->second;
-  // Who was hit by a stall of the device does not pay for it with many turns.
-  const double most = s.device_ms < 0 ? ran.device_ms : kChargeMax * s.device_ms;
+  const double ratio = served.age_ms / s.terms.deadline_ms();
+  told_.answers += served.answered;
+  told_.misses += served.answered && ratio > 1;
+  // Cold caches and graphs not yet planned say nothing about later turns, and nobody pays for them.
+  if (s.warm_up > 0) {
+    --s.warm_up;
+    return turns_.done(stream, 0);
+  }
+  // Nor does who was hit by a stall of the device pay for it with many turns.
+  const double most = s.device_ms < 0 ? kChargeUnknownMs : kChargeMax * s.device_ms;
   turns_.done(stream, std::min(ran.device_ms, most));
   if (s.device_ms < 0) s.device_ms = ran.device_ms;
   fade(s.device_ms, ran.device_ms);
@@ -123,10 +135,8 @@ void Control::done(StreamId stream, const Served& served, core::SteadyTime now) 
   shape.company = ms > 0 ? ran.company_ms / ms : 0;
   costs_.observe(shape, ms);
   fade(s.shape, shape);
-  const double ratio = served.age_ms / s.terms.deadline_ms();
-  ++told_.answers;
-  if (ratio > 1) ++told_.misses;
-  if (ratios_.size() < kRatiosMax) ratios_.push_back(ratio);
+  aged_.push_back({now, ratio});
+  if (aged_.size() > kAgedMax) aged_.pop_front();
 }
 
 // Device time that the streams' paces ask for on a rung, in device time there is. What a turn costs
@@ -150,30 +160,27 @@ double Control::load(Rung rung, const Terms* newcomer) const {
   return sum;
 }
 
-// Age over deadline that the most pressed stream may expect with this many Moments at once.
-double Control::expected_ratio(int width) const {
-  double worst = 0;
-  for (const auto& [id, stream] : streams_) {
-    StepShape shape = stream.shape;
-    shape.company = width - 1;
-    const Prediction needed = costs_.predict(shape);
-    worst = std::max(worst, (stream.fresh_ms + needed.p99_ms) / stream.terms.deadline_ms());
-  }
-  return worst;
+double Control::tail() const {
+  if (aged_.empty()) return 0;
+  std::vector<double> sorted;
+  sorted.reserve(aged_.size());
+  for (const Aged& answer : aged_) sorted.push_back(answer.ratio);
+  const auto at =
+      sorted.begin() + static_cast<std::ptrdiff_t>(kTail * static_cast<double>(sorted.size() - 1));
+  std::nth_element(sorted.begin(), at, sorted.end());
+  return *at;
 }
 
-void Control::choose_width(double worst) {
+void Control::choose_width(double tail, core::SteadyTime now) {
+  if (aged_.size() < kAgedMin || core::us_between(width_changed_, now) < kWidthUs) return;
   const int width = turns_.width();
-  if (worst > kTight) {
-    roomy_ticks_ = 0;
-    turns_.set_width(width - 1);
-    return;
-  }
-  const bool roomy = turns_.waiting() > 0 && worst < kTight && expected_ratio(width + 1) < kRoomy;
-  roomy_ticks_ = roomy ? roomy_ticks_ + 1 : 0;
-  if (roomy_ticks_ < kRoomyTicks) return;
-  roomy_ticks_ = 0;
-  turns_.set_width(std::min(width + 1, kWidthMax));
+  int wanted = width;
+  if (tail > kTight) wanted = std::max(1, width - 1 - width / 4);
+  if (tail < kRoomy && turns_.waiting() > 0) wanted = std::min(width + 1, kWidthMax);
+  if (wanted == width) return;
+  turns_.set_width(wanted);
+  width_changed_ = now;
+  aged_.clear();
 }
 
 std::vector<Rung> Control::rungs() const {
@@ -194,21 +201,16 @@ std::vector<Rung> Control::rungs() const {
 void Control::tick(core::SteadyTime now) {
   if (core::us_between(ticked_, now) < kTickUs) return;
   ticked_ = now;
-  double worst = 0;
-  if (!ratios_.empty()) {
-    const auto tail =
-        ratios_.begin() + static_cast<std::ptrdiff_t>((ratios_.size() - 1) * 95 / 100);
-    std::nth_element(ratios_.begin(), tail, ratios_.end());
-    worst = *tail;
-    ratios_.clear();
-  }
+  while (!aged_.empty() && core::us_between(aged_.front().at, now) > kAgedUs) aged_.pop_front();
+  const double tail = this->tail();
   const bool narrow = turns_.width() == 1;
-  choose_width(worst);
+  choose_width(tail, now);
   const Rung before = ladder_.rung;
-  told_.pressure = {.latency = narrow ? worst : 0, .load = load(before, nullptr)};
+  told_.pressure = {.latency = narrow ? tail : 0, .load = load(before, nullptr)};
   ladder_ = next_state(ladder_, told_.pressure, rungs(), timing_, now);
   if (ladder_.rung == before) return;
   ++told_.rung_changes;
+  aged_.clear();
   for (auto& [id, stream] : streams_) stream.told = false;
 }
 

@@ -8,6 +8,7 @@
 // follows the age of answers, the rung follows the load, and the age only where one Moment at a
 // time is still too slow.
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ inline constexpr int kWidthMax = 8;
 inline constexpr std::int64_t kTickUs = 250'000;
 // One picture too old for its deadline is passed over for the next one, but not for ever.
 inline constexpr int kLateInARowMax = 3;
+// First turns of a stream that are not learnt from.
+inline constexpr int kWarmUpTurns = 2;
 
 // On what terms a stream is run.
 struct Terms {
@@ -99,8 +102,13 @@ class Control {
     StepShape shape;        // of its answers, a fading mean
     double device_ms = -1;  // per turn, a fading mean; below 0 = not known
     double fresh_ms = 0;    // age of its pictures when their turn came, a fading mean
+    int warm_up = kWarmUpTurns;
     int late_in_a_row = 0;
     bool told = false;  // its Knobs are those of the rung
+  };
+  struct Aged {
+    core::SteadyTime at;
+    double ratio;  // age over deadline
   };
   struct Running {
     StreamId stream;
@@ -110,8 +118,8 @@ class Control {
 
   void spend(core::SteadyTime now);
   double load(Rung rung, const Terms* newcomer) const;
-  double expected_ratio(int width) const;
-  void choose_width(double worst);
+  double tail() const;
+  void choose_width(double tail, core::SteadyTime now);
   std::vector<Rung> rungs() const;
 
   const LadderTiming timing_;
@@ -122,8 +130,8 @@ class Control {
   std::vector<Running> running_;
   StreamId next_stream_ = 1;
   core::SteadyTime spent_until_{}, ticked_{};
-  std::vector<double> ratios_;  // age over deadline of the answers since the last tick
-  int roomy_ticks_ = 0;
+  std::deque<Aged> aged_;  // the newest answers under this width
+  core::SteadyTime width_changed_{};
   Snapshot told_;  // counts, and the pressure of the last tick
 };
 

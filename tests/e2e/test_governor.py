@@ -47,6 +47,7 @@ def test_a_governed_stream_tells_its_rung_and_switches_policy_while_it_runs(serv
     assert status == 201 and (stream["policy"], stream["slo_ms"]) == ("alert", 400)
     follower = Follower(server, "one")
     events = events_until(follower, lambda e: e["kind"] == "answer")
+    assert server.request("GET", "/v1/streams/one")[2]["state"] == "up"
     knobs = next(e for e in events if e["kind"] == "knobs")
     assert knobs["reason"] == "full" and knobs["numbers"]["max_new_tokens"] == 16  # the policy's
     status, _, stream = server.request("PATCH", "/v1/streams/one", {"policy": "reading"})

@@ -95,10 +95,12 @@ void LiveStream::on_event(const emit::Event& event) {
   count(event);
   emit::Event shown = event;
   shown.text = without(std::move(shown.text), options_.session.source.url, options_.shown_source);
-  if (event.kind == emit::EventKind::kStatus && is_state(event.reason)) {
+  // A file connects to nothing: it is up once its header was read.
+  const bool opened = options_.file && event.reason == "source";
+  if (event.kind == emit::EventKind::kStatus && (opened || is_state(event.reason))) {
     const std::lock_guard lock(mutex_);
-    state_ = event.reason;
-    reason_ = shown.text;
+    state_ = opened ? "up" : event.reason;
+    reason_ = opened ? "" : shown.text;
     since_s_ = wall_seconds(clock_);
   }
   ring_->append(event.seq, transport::to_json(shown));
