@@ -186,7 +186,7 @@ def pictures_of(film):
 
 
 def run_peer(program, count, seconds, slo_ms, slots):
-    """`slots`: of the server, and requests at once over all streams; a stream takes its newest picture when one is free."""
+    """`slots`: of the server, and requests at once; a stream takes its newest picture when one is free."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
