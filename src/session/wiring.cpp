@@ -8,12 +8,25 @@
 #include "session/question.h"
 
 namespace saccade::session {
+namespace {
+
+// The receipt of a picture that a client pushed.
+void settle(const align::Moment& moment, ingest::PushEnd end) {
+  if (moment.picture && moment.picture->receipt) moment.picture->receipt->settle(end, moment.time);
+}
+
+}  // namespace
+
 Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& clock)
     : parts_(std::move(parts)),
       options_(options),
       clock_(clock),
       knobs_(std::make_shared<core::Knobs>(options.knobs)),
-      moments_(parts_.intake->live(), [this](const align::Moment& m) { on_busy(m.time); }),
+      moments_(parts_.intake->live(),
+               [this](const align::Moment& m) {
+                 settle(m, ingest::PushEnd::kBusy);
+                 on_busy(m.time);
+               }),
       sounds_(core::limits::kAudioBlocksQueued),
       foci_(parts_.intake->live(),
             [this](const std::vector<attend::Focus>& f) { on_busy(f.front().time); }),
@@ -94,6 +107,7 @@ void Wiring::perceive_loop() {
 void Wiring::perceive(align::Moment moment) {
   parts_.emitter->summary().count_seen();
   perceive::Percept percept = parts_.perceiver.see(std::move(moment));
+  settle(percept.moment, ingest::PushEnd::kSeen);
   // New questions are asked about what stands, too.
   if (take_new_prompts()) percept.unchanged = false;
   if (!parts_.lines_first) attend(percept);

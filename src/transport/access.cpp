@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/ascii_text.h"
+#include "transport/media_data.h"
 
 namespace saccade::transport {
 namespace {
@@ -48,11 +49,24 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-std::string_view bearer_of(const HttpRequest& request) {
+// A browser cannot send headers with a WebSocket, but it can offer protocols.
+std::string key_of_protocols(const HttpRequest& request) {
+  if (lower(request.header("upgrade")) != "websocket") return {};
+  for (const std::string_view protocol : list_of(request.header("sec-websocket-protocol"))) {
+    if (!protocol.starts_with(kKeyProtocol)) continue;
+    std::string key(protocol.substr(kKeyProtocol.size()));
+    return decode_base64(key) ? key : std::string();
+  }
+  return {};
+}
+
+std::string bearer_of(const HttpRequest& request) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view header = request.header("authorization");
   const bool bearer = header.size() > kScheme.size() && starts_with_ignoring_case(header, kScheme);
-  return bearer ? header.substr(kScheme.size()) : request.header("x-api-key");
+  if (bearer) return std::string(header.substr(kScheme.size()));
+  const std::string_view key = request.header("x-api-key");
+  return key.empty() ? key_of_protocols(request) : std::string(key);
 }
 
 bool holds(const std::vector<std::string>& list, std::string_view value) {
@@ -139,7 +153,7 @@ Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& reques
     out.admin = true;
     return out;
   }
-  const std::string_view key = bearer_of(request);
+  const std::string key = bearer_of(request);
   const auto holder = rules.keys.find(key);
   if (!holder) {
     return refuse(401, "invalid_api_key",

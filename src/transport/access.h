@@ -53,6 +53,9 @@ struct AccessRules {
   std::vector<std::string> allowed_origins;  // "https://app.example"; "*" = any
 };
 
+// A WebSocket's protocol that is the key: this, then the key in base64url.
+inline constexpr std::string_view kKeyProtocol = "saccade.key.";
+
 // Who asks, or why not.
 struct Admission {
   std::string tenant = "local";  // name of the key's holder

@@ -61,6 +61,24 @@ TEST(Access, NoRouteIsOpenWithoutDeclaringIt) {
   }
 }
 
+// A browser can send a WebSocket's key as a protocol only; nothing else is read from there.
+TEST(Access, AWebSocketsKeyMayBeAProtocol) {
+  const auto request = [](const std::string& protocols, const char* upgrade) {
+    return request_with({{"upgrade", upgrade}, {"sec-websocket-protocol", protocols}});
+  };
+  const std::string key = "saccade.key.a2V5LW9mLWFsaWNl";  // key-of-alice
+  const auto status = [&](const std::string& protocols, const char* upgrade = "websocket") {
+    return status_of(with_keys(), Scope::kUser, request(protocols, upgrade));
+  };
+  EXPECT_EQ(status("saccade.v1, " + key), 200);
+  EXPECT_EQ(status(key + ",saccade.v1"), 200);
+  EXPECT_EQ(status("saccade.v1, " + key, ""), 401);
+  for (const char* wrong : {"", "saccade.v1", "saccade.key.", "saccade.key.!!", "saccade.key.a2V5",
+                            ",,, ,", "key-of-alice"}) {
+    EXPECT_EQ(status(wrong), 401) << wrong;
+  }
+}
+
 TEST(Access, TheAdminListenerNeedsNoKey) {
   HttpRequest request = request_with({});
   request.listener = ListenerKind::kAdmin;

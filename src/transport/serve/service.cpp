@@ -169,6 +169,8 @@ void Service::dispatch(const CallPtr& call) {
       return follow_stream(call);
     case RouteId::kStreamAsk:
       return ask_stream(call);
+    case RouteId::kStreamSocket:
+      return open_socket(call);
   }
 }
 
@@ -183,6 +185,11 @@ void Service::reply(const Call& call, HttpReply reply) {
 void Service::fail(const Call& call, ApiError error) {
   metrics_.refused.add({error.code});
   reply(call, to_reply(error));
+}
+
+void Service::fail_usage(const Call& call, std::string message, std::string param) {
+  fail(call,
+       {.status = 400, .message = std::move(message), .code = "usage", .param = std::move(param)});
 }
 
 void Service::fail_field(const Call& call, const core::Error& error, const std::string& fault) {
@@ -235,6 +242,7 @@ std::string Service::metrics_text() {
     metrics_.streams.set(count, {state});
   }
   metrics_.readers.set(static_cast<double>(streams_.readers()));
+  metrics_.sockets.set(static_cast<double>(*sockets_));
   return metrics_.text();
 }
 

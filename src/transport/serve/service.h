@@ -77,6 +77,7 @@ class Service final : public HttpHandler {
   void dispatch(const CallPtr& call);
   void reply(const Call& call, HttpReply reply);
   void fail(const Call& call, ApiError error);
+  void fail_usage(const Call& call, std::string message, std::string param);
   void fail_field(const Call& call, const core::Error& error, const std::string& fault);
   std::optional<ApiError> check_load(const Route& route) const;
   ApiError no_such_model() const;
@@ -107,6 +108,11 @@ class Service final : public HttpHandler {
                                                    std::string& fault);
   core::Status place_source(const StreamRequest& request, LiveStream::Options& options);
 
+  // service_sockets.cpp
+  void open_socket(const CallPtr& call);
+  bool check_handshake(const Call& call);
+  bool check_sockets(const Call& call, const LiveStream& stream);
+
   core::Rng next_rng();
 
   const ServiceOptions options_;
@@ -116,6 +122,8 @@ class Service final : public HttpHandler {
   std::atomic<bool> draining_{false};
   std::atomic<std::uint64_t> drawn_{0};
   std::function<std::size_t()> connections_;
+  const std::shared_ptr<std::atomic<std::size_t>> sockets_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
   ServeMetrics metrics_;
   RequestQueue queue_;
   StreamRegistry streams_;
