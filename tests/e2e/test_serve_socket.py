@@ -288,6 +288,33 @@ def test_handshakes_that_are_none(server, make, change, status):
         assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in reply
 
 
+def handshake(server, stream):
+    raw = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    raw.sendall(f"GET /v1/streams/{stream}/socket HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: Upgrade\r\n"
+                "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+    return raw
+
+
+@pytest.mark.parametrize("frame", [
+    b"\x82\x01x", b"\xf2\x81\0\0\0\0x", b"\x83\x81\0\0\0\0x", b"\x82\xff" + b"\xff" * 8 + b"\0\0\0\0",
+    b"\x89\xfe\x01\0" + b"\0" * 300, b"\x81\x82\0\0\0\0\xff\xff", b"\x80\x81\0\0\0\0x", b"\x09\x80\0\0\0\0",
+    b"\x88\x82\0\0\0\0\x03\xed", b"GET / HTTP/1.1\r\n\r\n"],
+    ids=["unmasked", "reserved bits", "reserved type", "endless", "long ping", "no utf-8", "nothing to continue",
+         "broken ping", "forbidden code", "http"])
+def test_frames_that_break_the_protocol_end_the_socket_only(server, make, pictures, frame):
+    make("fuzzed")
+    with handshake(server, "fuzzed") as raw:
+        raw.sendall(frame)
+        with contextlib.suppress(ConnectionResetError):
+            while raw.recv(4096):
+                pass
+    client = Client(server, "fuzzed")
+    client.send_picture(pictures[0], 1, 0)
+    assert client.until(lambda m: m["kind"] == "outcome")["outcome"] == "seen"
+    client.close()
+
+
 def test_keys_come_by_header_or_protocol_and_tenants_stay_apart(tmp_path, pictures):
     (tmp_path / "keys").write_text(KEYS)
     running = Server("--api-key-file", tmp_path / "keys")
@@ -380,10 +407,7 @@ def test_a_stream_nobody_comes_back_to_ends(server, make, pictures):
 def test_a_dead_peer_is_closed(server, make):
     """A client that answers no ping: nothing is read from it and nothing comes."""
     make("dead")
-    with socket.create_connection(("127.0.0.1", server.port)) as raw:
-        raw.sendall(f"GET /v1/streams/dead/socket HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: Upgrade\r\n"
-                    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+    with handshake(server, "dead") as raw:
         raw.settimeout(45)
         begun, pinged = time.monotonic(), False
         with contextlib.suppress(ConnectionResetError):

@@ -353,8 +353,7 @@ asio::awaitable<bool> Connection::answer(Incoming incoming) {
   exchange_ = exchange;
   // A handshake that is accepted is answered from the head; it has no body.
   HttpRequest head;
-  const bool handshake = !incoming.request.header("upgrade").empty();
-  if (handshake) head = incoming.request;
+  if (incoming.request.body.empty()) head = incoming.request;
   HttpRequest request = std::move(incoming.request);
   share_.handler.handle(std::move(request), exchange);
   stream_.expires_never();

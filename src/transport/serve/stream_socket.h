@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "core/limits.h"
 #include "session/session.h"
 #include "transport/http_message.h"
 #include "transport/serve/event_ring.h"
