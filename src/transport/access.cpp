@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "transport/ascii_text.h"
@@ -37,7 +38,23 @@ std::vector<std::string> words_of(std::string_view line) {
 core::Error bad_line(std::size_t number, const std::string& what) {
   return core::error(core::ErrorCode::kUsage,
                      "line " + std::to_string(number) + " of the key file " + what,
-                     "write KEY, NAME KEY or NAME KEY admin");
+                     "write KEY, or NAME KEY and then admin or rate=REQUESTS_PER_MINUTE");
+}
+
+// The words behind NAME and KEY. False when one means nothing or stands twice.
+bool read_rights(std::span<const std::string> words, KeyRing::Holder& holder) {
+  constexpr std::string_view kRate = "rate=";
+  for (const std::string& word : words) {
+    if (word == "admin" && !holder.admin) {
+      holder.admin = true;
+      continue;
+    }
+    if (!word.starts_with(kRate) || holder.per_minute != 0) return false;
+    const auto rate = whole_number<int>(std::string_view(word).substr(kRate.size()));
+    if (!rate || *rate < 1 || *rate > kKeyRateMax) return false;
+    holder.per_minute = *rate;
+  }
+  return true;
 }
 
 // "host:port" or "[::1]:port" without the port.
@@ -102,7 +119,9 @@ core::Result<KeyRing> KeyRing::parse(std::string_view text) {
     text.remove_prefix(std::min(text.size(), end + 1));
     ++number;
     if (words.empty()) continue;
-    if (words.size() > 3 || (words.size() == 3 && words[2] != "admin")) {
+    KeyRing::Holder holder;
+    holder.name = words.size() > 1 ? words[0] : "key-" + std::to_string(number);
+    if (words.size() > 2 && !read_rights(std::span(words).subspan(2), holder)) {
       return bad_line(number, "has words that mean nothing");
     }
     const std::string& key = words.size() == 1 ? words[0] : words[1];
@@ -114,9 +133,7 @@ core::Result<KeyRing> KeyRing::parse(std::string_view text) {
     if (ring.keys_.size() == kKeysMax) {
       return bad_line(number, "is one more than " + std::to_string(kKeysMax) + " keys");
     }
-    ring.keys_.push_back(
-        {digest_of(key),
-         {words.size() > 1 ? words[0] : "key-" + std::to_string(number), words.size() == 3}});
+    ring.keys_.push_back({digest_of(key), std::move(holder)});
   }
   return ring;
 }
@@ -165,6 +182,7 @@ Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& reques
   }
   out.tenant = holder->name;
   out.admin = holder->admin;
+  out.per_minute = holder->per_minute;
   return out;
 }
 

@@ -340,6 +340,21 @@ def test_keys_come_by_header_or_protocol_and_tenants_stay_apart(tmp_path, pictur
         assert running.stop() == 0, running.log
 
 
+def test_a_key_with_a_rate_is_held_to_it(tmp_path):
+    (tmp_path / "keys").write_text("alice key-of-alice rate=60\nbob key-of-bob\n")
+    running = Server("--api-key-file", tmp_path / "keys")
+    try:
+        alice, bob = ({"Authorization": f"Bearer key-of-{name}"} for name in ("alice", "bob"))
+        replies = [running.request("GET", "/v1/models", headers=alice) for _ in range(30)]
+        assert [status for status, _, _ in replies[:10]] == [200] * 10
+        status, headers, body = replies[-1]
+        assert status == 429 and body["error"]["code"] == "rate_limit_exceeded" and int(headers["Retry-After"]) >= 1
+        assert running.request("GET", "/v1/models", headers=bob)[0] == 200
+        assert running.request("GET", "/livez")[0] == 200
+    finally:
+        assert running.stop() == 0, running.log
+
+
 def test_sockets_are_bounded(server, make):
     make("many")
     clients = [Client(server, "many", "?push=false") for _ in range(16)]
