@@ -103,7 +103,7 @@ const std::array kTable = {
     SettingInfo{"admin_listen", &S::admin_listen, G::kServer,
                 "Where to serve the admin routes without a key: 127.0.0.1:PORT or a socket's path"},
     SettingInfo{"api_key_file", &S::api_key_file, G::kServer,
-                "File of API keys, one per line: KEY, NAME KEY or NAME KEY admin"},
+                "File of API keys, one per line: KEY or NAME KEY [admin] [rate=N]"},
     SettingInfo{"allow_host", &S::allow_host, G::kServer,
                 "A further name under which clients may call this server", "", 0, 0, "", 64},
     SettingInfo{"allow_origin", &S::allow_origin, G::kServer,

@@ -17,6 +17,13 @@ inline constexpr std::size_t kFrameSlots = 8;       // decoded pictures in fligh
 inline constexpr std::size_t kFrameSlotsLarge = 3;  // the same above 4 megapixels
 inline constexpr std::size_t kWorkerMemoryBytesMax = 3ULL << 30;
 inline constexpr int kWorkerKillsMax = 2;  // then the input is quarantined
+// ingest: what a client pushes into a stream (ingest/from_push.h)
+inline constexpr std::size_t kPushBytesMax = 16ULL << 20;    // of one picture or piece of sound
+inline constexpr std::uint64_t kPushPicturesOpen = 8;        // accepted and without an outcome
+inline constexpr std::int64_t kPushSoundUsMax = 4'000'000;   // accepted and not yet in the worker
+inline constexpr std::int64_t kPushPieceUsMax = 1'000'000;   // sound of one message
+inline constexpr std::int64_t kPushGraceUs = 30'000'000;     // without a client; then it ends
+inline constexpr std::int64_t kPushDecodeUsMax = 5'000'000;  // then the worker counts as hung
 // audio everywhere: 16 kHz mono float, 20 ms blocks
 inline constexpr int kAudioRate = 16'000;
 inline constexpr int kAudioBlockSamples = 320;

@@ -60,6 +60,7 @@ core::Status Decoder::answer(const attend::Focus& focus, const AnswerOptions& op
     token.bytes = std::move(step->bytes);
     token.logprob = step->logprob;
     token.entropy = step->entropy;
+    token.alternatives = std::move(step->alternatives);
     token.decode_ms = core::ms_between(began, clock_->now());
     const bool stopped = stop->push(token.bytes);
     const bool wanted = on_token(token);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "attend/attend_types.h"
 
@@ -15,10 +16,11 @@ struct Token {
   engine::TokenId id = 0;
   std::string bytes;  // may be part of a character
   float logprob = 0, entropy = 0;
-  std::uint32_t epoch = 0;                    // media epoch of the Moment
-  double decode_ms = 0;                       // since the answer began, reading included
-  FinishReason finish = FinishReason::kNone;  // set on the last token only; its bytes are empty
-  std::string error;                          // with kError: one line
+  std::vector<engine::Alternative> alternatives;  // as many as the sampling options asked for
+  std::uint32_t epoch = 0;                        // media epoch of the Moment
+  double decode_ms = 0;                           // since the answer began, reading included
+  FinishReason finish = FinishReason::kNone;      // set on the last token only; its bytes are empty
+  std::string error;                              // with kError: one line
 };
 
 // A yes/no decision read from the logits.

@@ -47,6 +47,8 @@ DropReason reason_of(ingest::LossKind kind) {
       return DropReason::kRate;
     case ingest::LossKind::kLate:
       return DropReason::kLate;
+    case ingest::LossKind::kBusy:
+      return DropReason::kBusy;
   }
   return DropReason::kLate;
 }
@@ -308,13 +310,16 @@ void Emitter::on_source(const ingest::SourceInfo& info) {
   event.reason = "source";
   std::string text = info.container;
   if (info.has_video) {
-    text += " · " + info.video_codec + " " + std::to_string(info.width) + "x" +
-            std::to_string(info.height);
+    text += " · " + info.video_codec;
+    // What clients push may have any size, and another one each time.
+    if (info.width > 0) {
+      text += " " + std::to_string(info.width) + "x" + std::to_string(info.height);
+    }
   }
   if (info.has_audio) text += " · " + info.audio_codec;
   if (info.live) text += " · live";
   event.text = clean_text(repair_utf8(text));
-  if (info.has_video) {
+  if (info.has_video && info.width > 0) {
     event.numbers = {{"width", info.width}, {"height", info.height}, {"fps", info.fps}};
   }
   if (info.duration.us() > 0) event.numbers.emplace_back("duration_s", info.duration.seconds());

@@ -30,20 +30,31 @@ struct Prompt {
   int tokens = 0;  // visual tokens included
 };
 
+inline constexpr int kAlternativesMax = 20;
+
 struct SamplingOptions {
   float temperature = 0.0F;  // 0 = greedy
   float top_p = 1.0F;        // (0, 1]
   float min_p = 0.0F;        // [0, 1)
   std::uint64_t seed = 0;    // of the sampler; the same seed gives the same text
+  // The most probable tokens to tell with each step, at most kAlternativesMax.
+  int alternatives = 0;
+};
+
+// A token that might have been chosen.
+struct Alternative {
+  std::string bytes;
+  float logprob = 0;  // natural log
 };
 
 // One step of an answer.
 struct StepResult {
   TokenId id = 0;
-  std::string bytes;  // may be part of a character; empty for control tokens
-  float logprob = 0;  // natural log, of the chosen token
-  float entropy = 0;  // bit, of the distribution it was chosen from
-  bool end = false;   // end of answer; bytes are empty
+  std::string bytes;                      // may be part of a character; empty for control tokens
+  float logprob = 0;                      // natural log, of the chosen token
+  float entropy = 0;                      // bit, of the distribution it was chosen from
+  bool end = false;                       // end of answer; bytes are empty
+  std::vector<Alternative> alternatives;  // best first, as many as were asked for
 };
 
 struct LanguageTraits {

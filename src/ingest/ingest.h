@@ -1,7 +1,8 @@
 #pragma once
-// Any live or recorded source becomes a stream of SourceItems. FFmpeg lives only in this room, and
-// runs only inside a sandboxed child process (decode worker); this class talks to that child.
-// Threads: one thread calls next(); close() may be called from any thread and makes next() return.
+// Any live, recorded or pushed source becomes a stream of SourceItems. FFmpeg lives only in this
+// room, and runs only inside a sandboxed child process (decode worker); this class talks to that
+// child. Threads: one thread calls next(); close() may be called from any thread and makes next()
+// return.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -13,6 +14,8 @@
 #include "ingest/ingest_types.h"
 
 namespace saccade::ingest {
+
+class PushPort;  // from_push.h
 
 struct SourceOptions {
   std::string url;   // path, "-" (stdin), /dev/videoN, rtsp:// rtsps:// rtmp:// srt:// http(s)://
@@ -31,6 +34,8 @@ struct SourceOptions {
   std::chrono::milliseconds open_timeout{10'000};  // an attempt without a header ends after this
   // A live source that has not come up once is tried for this long; 0 = for ever.
   std::chrono::milliseconds connect_limit{30'000};
+  // Where a client pushes into this source; `url` is then not used. Null for all others.
+  std::shared_ptr<PushPort> push;
 };
 
 class Source {

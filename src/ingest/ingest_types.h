@@ -14,6 +14,8 @@
 
 namespace saccade::ingest {
 
+class PushReceipt;  // from_push.h
+
 // One decoded picture. Upright, square pixels, RGB (core/pixels.h).
 struct Picture {
   core::Pixels pixels;
@@ -36,6 +38,7 @@ struct Frame {
   core::SteadyTime captured;           // when it left the decoder: frame age counts from here
   std::optional<core::WallTime> wall;  // when the sender captured it, if it says (RTCP)
   std::variant<Picture, Sound> payload;
+  std::shared_ptr<PushReceipt> receipt;  // of a picture that a client pushed; null otherwise
 
   const Picture* picture() const { return std::get_if<Picture>(&payload); }
   const Sound* sound() const { return std::get_if<Sound>(&payload); }
@@ -54,8 +57,9 @@ struct StateChange {
   std::string reason;  // one line, no credentials, may be empty
 };
 
-// Something lost on the way in. Never silent.
-enum class LossKind { kCorrupt, kRate, kLate };
+// Something lost on the way in. Never silent. Workers know no kBusy: a newer picture came before
+// this one was decoded.
+enum class LossKind { kCorrupt, kRate, kLate, kBusy };
 struct Loss {
   LossKind kind = LossKind::kCorrupt;
   core::MediaTime time;     // may be unset

@@ -6,6 +6,7 @@
 #include "ingest/allow_list.h"
 #include "ingest/describe_failure.h"
 #include "ingest/open_input.h"
+#include "ingest/read_push.h"
 #include "ingest/read_still.h"
 #include "ingest/read_stream.h"
 
@@ -59,6 +60,7 @@ core::Result<std::unique_ptr<MediaReader>> MediaReader::open(ReaderOptions optio
                                                              const core::Clock& clock) {
   if (auto status = check_options(options); !status) return status.error();
   listen_to_ffmpeg();
+  if (options.push) return open_push(std::move(options), slots);
   StreamSource source;
   source.deadline = std::make_unique<ReadDeadline>(clock);
   if (auto status = open_bytes(options, source); !status) return status.error();

@@ -32,9 +32,10 @@ class PictureSlots {
 };
 
 struct ReaderOptions {
-  std::string url;   // network URL or /dev/videoN; unused when `fd` is given
-  std::string name;  // how messages call the source: no credentials
-  int fd = -1;       // >= 0: recorded bytes come from here, borrowed; no file is opened by name
+  std::string url;    // network URL or /dev/videoN; unused when `fd` is given
+  std::string name;   // how messages call the source: no credentials
+  int fd = -1;        // >= 0: recorded bytes come from here, borrowed; no file is opened by name
+  bool push = false;  // `fd` is the pair on which pushed packets come (read_push.h)
   bool live = false;
   bool udp = false;           // RTSP over UDP instead of TCP
   bool tls_insecure = false;  // any certificate will do
@@ -67,7 +68,10 @@ struct ReadSound {
   std::optional<core::WallTime> wall;
 };
 
-using ReadItem = std::variant<ReadPicture, ReadSound, Loss, EndOfSource>;
+// A pushed packet has been worked off; what it gave came before.
+struct PushTaken {};
+
+using ReadItem = std::variant<ReadPicture, ReadSound, Loss, PushTaken, EndOfSource>;
 
 class MediaReader {
  public:

@@ -1,7 +1,7 @@
 # What runs inside the decode worker.
 set(READER_SOURCES media_support.cpp
   media_reader.cpp allow_list.cpp describe_failure.cpp open_input.cpp open_network.cpp
-  read_bytes.cpp read_stream.cpp read_still.cpp read_webp.cpp probe_header.cpp av_handles.cpp
+  read_bytes.cpp read_stream.cpp read_still.cpp read_push.cpp read_webp.cpp probe_header.cpp av_handles.cpp
   stamp_time.cpp choose_picture.cpp detect_scene.cpp convert_picture.cpp orient_picture.cpp
   convert_sound.cpp assemble_sound.cpp)
 set(READER_TESTS

@@ -206,6 +206,13 @@ core::Result<ResolvedInput> resolve_network(const std::string& url) {
   return input;
 }
 
+ResolvedInput pushed_input() {
+  ResolvedInput input;
+  input.kind = SourceKind::kClient;
+  input.name = "push";
+  return input;
+}
+
 core::Result<ResolvedInput> resolve(const std::string& url) {
   if (url == "-") return resolve_stdin();
   if (url.find("://") != std::string::npos) return resolve_network(url);
@@ -217,8 +224,10 @@ core::Result<ResolvedInput> resolve(const std::string& url) {
 
 core::Result<ResolvedInput> resolve_input(const SourceOptions& options) {
   if (auto status = check_options(options); !status) return status.error();
-  if (auto status = check_address(options.url); !status) return status.error();
-  auto input = resolve(options.url);
+  if (!options.push) {
+    if (auto status = check_address(options.url); !status) return status.error();
+  }
+  auto input = options.push ? pushed_input() : resolve(options.url);
   if (!input) return input;
   if (auto status = check_loop(options, *input); !status) return status.error();
   if (auto status = check_trust(options, *input); !status) return status.error();

@@ -15,6 +15,7 @@ enum class SourceKind {
   kRecorded,  // a file or a pipe: waits for us, nothing is lost
   kPulled,    // http(s): a playlist or a file that waits for us, delivered by the clock
   kPushed,    // a camera: does not wait, old pictures give way to new ones
+  kClient,  // a client pushes packets (from_push.h): as a camera, but its silence is its own affair
 };
 
 struct ResolvedInput {

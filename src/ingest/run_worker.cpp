@@ -47,6 +47,7 @@ std::optional<Job> hear_job(int control) {
   const bool recorded = job.sandbox.policy == SandboxPolicy::kRecorded;
   (recorded ? job.reader.fd : job.reader.tls_ca_fd) = job.passed.get();
   job.reader.tls_insecure = open->tls_insecure != 0;
+  job.reader.push = open->push != 0;
   job.reader.live = open->live != 0;
   job.reader.udp = open->udp != 0;
   job.reader.want_video = open->want_video != 0;
@@ -114,6 +115,7 @@ class Worker {
   }
   bool tell(const ReadSound& sound) { return say(to_wire(sound, clock_.now())); }
   bool tell(const Loss& loss) { return say(to_wire(loss)); }
+  bool tell(const PushTaken& /*taken*/) { return say(wire::Taken{}); }
   bool tell(const EndOfSource& /*end*/) { return false; }  // handled by run
 
   const int control_;

@@ -1,12 +1,12 @@
 # What runs beside the decode worker, and the worker's own shell: process, sandbox, shared memory.
 set(SOURCE_SOURCES
-  backoff.cpp filter_syscalls.cpp pace.cpp pass_packet.cpp redact_url.cpp resolve_input.cpp
+  backoff.cpp feed_push.cpp filter_syscalls.cpp from_push.cpp pace.cpp pass_packet.cpp redact_url.cpp resolve_input.cpp
   run_worker.cpp sandbox.cpp shared_slots.cpp source_process.cpp spawn_worker.cpp timeline.cpp
   watchdog.cpp worker_protocol.cpp worker_slots.cpp)
 set(SOURCE_TESTS
-  source_test_support.cpp backoff_test.cpp lying_worker_test.cpp pace_test.cpp pass_packet_test.cpp
+  source_test_support.cpp backoff_test.cpp from_push_test.cpp lying_worker_test.cpp pace_test.cpp pass_packet_test.cpp
   redact_url_test.cpp resolve_input_test.cpp sandbox_test.cpp source_live_test.cpp
-  source_process_test.cpp timeline_test.cpp watchdog_test.cpp)
+  source_process_test.cpp source_push_test.cpp timeline_test.cpp watchdog_test.cpp)
 
 # Programs that stand for the worker in tests: the real one without the rest of saccade, one that
 # lies, and one that tries what the sandbox forbids.

@@ -43,14 +43,15 @@ wire::Open open_message(const SourceOptions& options, const ResolvedInput& input
   open.animation_frames_max = options.animation_frames_max;
   open.policy = static_cast<std::uint32_t>(input.policy);
   open.live = !recorded;
-  open.waits = input.kind != SourceKind::kPushed;
+  open.waits = input.kind == SourceKind::kRecorded || input.kind == SourceKind::kPulled;
+  open.push = input.kind == SourceKind::kClient;
   open.udp = options.udp;
   open.want_video = options.want_video;
   open.want_audio = options.want_audio;
   open.scene_cuts = options.scene_cuts;
   open.matte = options.matte;
   open.tls_insecure = options.tls_insecure;
-  open.has_fd = static_cast<bool>(recorded ? input.file : input.certificates);
+  open.has_fd = open.push != 0 || static_cast<bool>(recorded ? input.file : input.certificates);
   if (!recorded) open.url = to_text<sizeof(open.url)>(options.url);
   open.name = to_text<sizeof(open.name)>(input.name);
   return open;
@@ -95,6 +96,13 @@ SourceProcess::SourceProcess(Parts parts, const core::Clock& clock, core::Rng rn
       watchdog_(us_of(options_.watchdog)),
       first_try_(clock.now()) {
   if (options_.realtime || input_.kind == SourceKind::kPulled) pace_.emplace();
+  if (input_.kind != SourceKind::kClient) return;
+  feed_.emplace(options_.push);
+  options_.push->wake_with([this] { eventfd_write(wake_.get(), 1); });
+}
+
+SourceProcess::~SourceProcess() {
+  if (feed_) options_.push->wake_with(nullptr);
 }
 
 core::Status SourceProcess::start() {
@@ -111,7 +119,7 @@ core::Result<SourceItem> SourceProcess::next(std::chrono::milliseconds wait) {
   const SteadyTime deadline{clock_.now().us + std::max<std::int64_t>(us_of(wait), 0)};
   for (bool in_time = true;; in_time = step(deadline)) {
     if (closed_) {
-      worker_.reset();
+      drop_worker();
       return core::error(ErrorCode::kClosed, input_.name + ": closed");
     }
     if (pace_) {
@@ -137,13 +145,17 @@ bool SourceProcess::step(SteadyTime deadline) {
     if (auto status = start_worker(); !status) fail(status.error());
     return true;
   }
+  if (feed_ && serve_client(now)) return true;
   const SteadyTime until = std::min(deadline, next_check(now));
   switch (wait_until(until)) {
     case Waited::kMessage:
       receive();
       return true;
-    case Waited::kWoken:
+    case Waited::kWoken: {
+      eventfd_t count = 0;
+      eventfd_read(wake_.get(), &count);
       return true;
+    }
     case Waited::kNothing:
       break;
   }
@@ -152,12 +164,30 @@ bool SourceProcess::step(SteadyTime deadline) {
   return until < deadline || !ready_.empty() || ended_;
 }
 
+// What the client has sent goes to the worker. True when there is something to give.
+bool SourceProcess::serve_client(SteadyTime now) {
+  for (Loss& loss : feed_->port().take_losses()) ready_.emplace_back(loss);
+  if (worker_ && worker_->info) feed_->pump(now);
+  if (feed_->hangs(now)) {
+    worker_->process->end();
+    worker_died("it hung for " + std::to_string(core::limits::kPushDecodeUsMax / 1'000'000) + " s");
+  }
+  if (feed_->port().abandoned()) {
+    fail(core::error(ErrorCode::kSourceUnreachable,
+                     input_.name + ": no client for " +
+                         std::to_string(core::limits::kPushGraceUs / 1'000'000) + " s",
+                     "connect again sooner"));
+  }
+  return !ready_.empty() || ended_;
+}
+
 // When something must be looked at even if nobody says anything.
 SteadyTime SourceProcess::next_check(SteadyTime now) const {
   SteadyTime at{now.us + us_of(options_.watchdog)};
   if (pace_) at = std::min(at, pace_->next_due().value_or(at));
   if (!worker_) return run_over_ ? at : std::min(at, retry_at_);
   if (!live()) return at;
+  if (worker_->info && feed_ && state_ != SourceState::kUp) return at;
   if (worker_->info) return std::min(at, watchdog_.next_check(now));
   return std::min(at,
                   SteadyTime{worker_->started.us + us_of(options_.open_timeout) + kOpenGraceUs});
@@ -178,8 +208,11 @@ core::Status SourceProcess::start_worker() {
   if (!process) return process.error();
   const auto control = (*process)->control();
   const wire::Open open = open_message(options_, input_);
+  const Fd pair = feed_ ? feed_->connect() : Fd();
+  if (feed_ && !pair) return core::error(ErrorCode::kExhausted, "no file descriptor is left");
+  const Fd& recorded = live() ? input_.certificates : input_.file;
   // A worker that is gone already is noticed when it is listened to.
-  control->send(bytes_of(open), live() ? input_.certificates.get() : input_.file.get());
+  control->send(bytes_of(open), feed_ ? pair.get() : recorded.get());
   const SteadyTime now = clock_.now();
   worker_ =
       std::make_unique<Worker>(Worker{std::move(*process), SlotLender(control), false, false, now});
@@ -187,6 +220,12 @@ core::Status SourceProcess::start_worker() {
   progress_mark_ = 0;
   if (live()) timeline_.begin_reconnect();
   return {};
+}
+
+void SourceProcess::drop_worker() {
+  worker_.reset();
+  if (!feed_ || !feed_->disconnect()) return;
+  ready_.emplace_back(Loss{LossKind::kCorrupt, timeline_.last(), 1});
 }
 
 void SourceProcess::receive() {
@@ -233,6 +272,8 @@ void SourceProcess::handle(FrameSent& sent) {
   if (const auto* picture = std::get_if<PictureSent>(&sent.payload)) {
     auto pixels = worker_->lender.take(*picture);
     if (!pixels) return distrust("a picture that is not there");
+    if (feed_) frame.receipt = feed_->claim();
+    if (feed_ && !frame.receipt) return distrust("a picture that nobody pushed");
     if (input_.kind == SourceKind::kPushed) {
       watchdog_.saw_picture(now, sign_picture(pixels->view()));
     }
@@ -257,7 +298,7 @@ void SourceProcess::handle(FrameSent& sent) {
 }
 
 void SourceProcess::give(Frame frame) {
-  const bool watched = frame.picture() != nullptr || !info_->has_video;
+  const bool watched = frame.picture() != nullptr || !info_->has_video || feed_;
   if (live() && (watched || state_ != SourceState::kStale)) {
     if (watchdog_.health(clock_.now()) == Health::kFine) {
       was_up_ = true;
@@ -274,7 +315,17 @@ void SourceProcess::give(Frame frame) {
 void SourceProcess::handle(const Loss& loss) {
   if (timeline_.replaying()) return;
   if (loss.kind == LossKind::kRate) watchdog_.saw_life(clock_.now());
+  if (const auto receipt = feed_ ? feed_->claim() : nullptr) {
+    receipt->settle(loss.kind == LossKind::kRate   ? PushEnd::kRate
+                    : loss.kind == LossKind::kLate ? PushEnd::kLate
+                                                   : PushEnd::kCorrupt);
+  }
   ready_.emplace_back(Loss{loss.kind, timeline_.map(loss.time), loss.count});
+}
+
+void SourceProcess::handle(const PushTaken& /*taken*/) {
+  if (!feed_ || !feed_->working()) return distrust("an end of work it did not have");
+  feed_->taken();
 }
 
 void SourceProcess::handle(const RunEnded& /*ended*/) {
@@ -284,8 +335,12 @@ void SourceProcess::handle(const RunEnded& /*ended*/) {
         core::error(ErrorCode::kSourceUnreachable, input_.name + ": the sender ended"));
   }
   if (info_) timeline_.note_end(info_->duration);
-  worker_.reset();
+  drop_worker();
   kills_ = 0;
+  if (feed_ && !feed_->port().finished()) {
+    return live_lost(
+        core::error(ErrorCode::kSourceUnreachable, input_.name + ": its decoder ended"));
+  }
   if (options_.loop) {
     timeline_.begin_loop();
   } else {
@@ -308,11 +363,13 @@ void SourceProcess::check_live_health(SteadyTime now) {
         core::error(ErrorCode::kSourceUnreachable, input_.name + ": no answer in time"));
   }
   if (pace_ && !pace_->empty()) return;  // it is us who wait
+  if (feed_ && state_ != SourceState::kUp) return;
   switch (watchdog_.health(now)) {
     case Health::kFine:
       return;
     case Health::kSilent:
-      return set_state(SourceState::kStale, "no picture for too long");
+      return set_state(SourceState::kStale,
+                       feed_ ? "the client sends nothing" : "no picture for too long");
     case Health::kFrozen:
       return set_state(SourceState::kStale, "the picture is frozen");
     case Health::kDead:
@@ -353,7 +410,7 @@ void SourceProcess::distrust(const std::string& why) {
 
 void SourceProcess::worker_died(const std::string& how) {
   const bool started = worker_->hello;
-  worker_.reset();
+  drop_worker();
   if (!started && ++kills_ >= core::limits::kWorkerKillsMax) {
     return fail(core::error(ErrorCode::kInternal, "the decode worker does not start: " + how,
                             "run `saccade doctor`"));
@@ -374,11 +431,12 @@ void SourceProcess::worker_died(const std::string& how) {
 }
 
 void SourceProcess::live_lost(const core::Error& why) {
-  worker_.reset();
+  drop_worker();
   const SteadyTime now = clock_.now();
   ++attempts_;
   const std::int64_t tried_us = core::us_between(first_try_, now);
-  if (!was_up_ && options_.connect_limit.count() > 0 && tried_us >= us_of(options_.connect_limit)) {
+  const bool limited = !feed_ && options_.connect_limit.count() > 0;
+  if (!was_up_ && limited && tried_us >= us_of(options_.connect_limit)) {
     return fail(core::error(ErrorCode::kSourceUnreachable,
                             why.message + " (" + std::to_string(attempts_) + " attempts in " +
                                 std::to_string(tried_us / 1'000'000) + " s)",
@@ -389,7 +447,7 @@ void SourceProcess::live_lost(const core::Error& why) {
 }
 
 void SourceProcess::fail(core::Error error) {
-  worker_.reset();
+  drop_worker();
   if (pace_) pace_.emplace();
   if (live()) set_state(SourceState::kFailed, error.message);
   ended_ = std::move(error);

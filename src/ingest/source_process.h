@@ -9,6 +9,8 @@
 // or says nothing; once it was up it is tried for ever. Refused credentials, certificates that are
 // not trusted and unknown codecs end it at once, and so do things that are no media, unless it was
 // up before.
+// A client that pushes is live too, but its silence only makes it `stale`: nobody can be called
+// again. It ends when the client says so, or after kPushGraceUs without one (kSourceUnreachable).
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -17,6 +19,7 @@
 #include <string>
 
 #include "ingest/backoff.h"
+#include "ingest/feed_push.h"
 #include "ingest/ingest.h"
 #include "ingest/pace.h"
 #include "ingest/resolve_input.h"
@@ -37,6 +40,7 @@ class SourceProcess final : public Source {
     Fd wake;
   };
   SourceProcess(Parts parts, const core::Clock& clock, core::Rng rng);
+  ~SourceProcess() override;
 
   // The first worker. Errors: kInternal.
   core::Status start();
@@ -65,12 +69,15 @@ class SourceProcess final : public Source {
   core::SteadyTime next_check(core::SteadyTime now) const;
 
   core::Status start_worker();
+  void drop_worker();
+  bool serve_client(core::SteadyTime now);
   void receive();
   void handle(const SandboxReport& report);
   void handle(const SourceInfo& info);
   void handle(const SlotsNeeded& needed);
   void handle(FrameSent& sent);
   void handle(const Loss& loss);
+  void handle(const PushTaken&);
   void handle(const RunEnded&);
   void handle(const core::Error& error);
   void give(Frame frame);
@@ -94,6 +101,7 @@ class SourceProcess final : public Source {
 
   // Everything below belongs to the thread in next().
   std::unique_ptr<Worker> worker_;
+  std::optional<PushFeed> feed_;  // of a client that pushes
   Backoff backoff_;
   Watchdog watchdog_;
   Timeline timeline_;

@@ -134,6 +134,11 @@ std::optional<WorkerMessage> parse_end(std::span<const std::byte> packet) {
   return RunEnded{};
 }
 
+std::optional<WorkerMessage> parse_taken(std::span<const std::byte> packet) {
+  if (!read_as<wire::Taken>(packet)) return std::nullopt;
+  return PushTaken{};
+}
+
 std::optional<WorkerMessage> parse_error(std::span<const std::byte> packet) {
   const auto m = read_as<wire::Error>(packet);
   if (!m || m->code > static_cast<std::uint64_t>(core::ErrorCode::kInternal)) return std::nullopt;
@@ -177,9 +182,12 @@ std::optional<WorkerMessage> parse_worker_message(std::span<const std::byte> pac
       return parse_end(packet);
     case wire::Kind::kError:
       return parse_error(packet);
+    case wire::Kind::kTaken:
+      return parse_taken(packet);
     case wire::Kind::kOpen:
     case wire::Kind::kRegion:
     case wire::Kind::kFreeSlot:
+    case wire::Kind::kPushed:
       break;  // these go the other way
   }
   return std::nullopt;

@@ -51,6 +51,8 @@ enum class Kind : std::uint16_t {
   kLoss,       // worker: something was lost
   kEnd,        // worker: the source has ended
   kError,      // worker: the source failed
+  kPushed,     // parent, on the pair for pushed packets: one packet; its bytes come along as a file
+  kTaken,      // worker: it is done with the pushed packet
 };
 
 struct Header {
@@ -82,7 +84,7 @@ struct Open {
   std::uint32_t policy = 0;  // SandboxPolicy
   std::uint8_t live = 0, waits = 0, udp = 0, want_video = 0;
   std::uint8_t want_audio = 0, scene_cuts = 0, matte = 0, has_fd = 0;
-  std::uint8_t tls_insecure = 0, unused[7] = {};
+  std::uint8_t tls_insecure = 0, push = 0, unused[6] = {};
   Text<core::limits::kSourceUrlBytesMax + 8> url{};
   Text<core::limits::kSourceUrlBytesMax - 512> name{};
 };
@@ -154,6 +156,19 @@ struct Error {
   Text<512> hint{};
 };
 
+struct Pushed {
+  Header header{.kind = Kind::kPushed};
+  std::uint32_t kind = 0;  // PushKind
+  std::int32_t width = 0, height = 0, stride = 0, rate = 0;
+  std::uint32_t unused = 0;
+  std::int64_t capture_us = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Taken {
+  Header header{.kind = Kind::kTaken};
+};
+
 static_assert(sizeof(Open) <= kMessageBytesMax && sizeof(Sound) <= kMessageBytesMax);
 static_assert(std::is_trivially_copyable_v<Open> && std::is_trivially_copyable_v<Picture>);
 
@@ -177,8 +192,8 @@ struct FrameSent {
   std::variant<PictureSent, Sound> payload;
 };
 struct RunEnded {};
-using WorkerMessage =
-    std::variant<SandboxReport, SourceInfo, SlotsNeeded, FrameSent, Loss, RunEnded, core::Error>;
+using WorkerMessage = std::variant<SandboxReport, SourceInfo, SlotsNeeded, FrameSent, Loss,
+                                   PushTaken, RunEnded, core::Error>;
 
 // Nothing when the packet is not exactly one valid message of a worker.
 std::optional<WorkerMessage> parse_worker_message(std::span<const std::byte> packet);

@@ -69,4 +69,8 @@ void Intake::close() {
   if (second_) second_->source->close();
 }
 
+void settle(const align::Moment& moment, ingest::PushEnd end) {
+  if (moment.picture && moment.picture->receipt) moment.picture->receipt->settle(end, moment.time);
+}
+
 }  // namespace saccade::session

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 
+#include "align/align_types.h"
 #include "core/clock.h"
 #include "core/result.h"
 #include "core/rng.h"
+#include "ingest/from_push.h"
 #include "ingest/ingest.h"
 
 namespace saccade::session {
@@ -48,5 +50,8 @@ class Intake {
   bool second_turn_ = false;
   bool told_end_ = false;
 };
+
+// Tells the client that pushed a Moment's picture what came of it; nothing for other sources.
+void settle(const align::Moment& moment, ingest::PushEnd end);
 
 }  // namespace saccade::session

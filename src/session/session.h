@@ -19,6 +19,7 @@
 #include "engine/language_model.h"
 #include "engine/speech_model.h"
 #include "engine/vision_encoder.h"
+#include "ingest/from_push.h"
 #include "ingest/ingest.h"
 #include "perceive/hear/detect_voice.h"
 #include "perceive/read/read.h"

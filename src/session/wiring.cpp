@@ -7,13 +7,17 @@
 #include "session/fit_knobs.h"
 
 namespace saccade::session {
+
 Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& clock)
     : parts_(std::move(parts)),
       options_(options),
       clock_(clock),
       knobs_(std::make_shared<core::Knobs>(options.knobs)),
-      moments_(parts_.intake->paced(), [this](const align::Moment& m) { on_busy(m.time); }),
-      asked_(parts_.intake->paced(), [this](const Asked& a) { on_busy(a.foci.front().time); }),
+      moments_(parts_.intake->paced(), [this](const align::Moment& m) { on_busy(m); }),
+      asked_(parts_.intake->paced(),
+             [this](const Asked& lost) {
+               parts_.emitter->on_drop(emit::DropReason::kBusy, lost.foci.front().time);
+             }),
       hearing_(std::move(parts_.listener), *parts_.emitter, options.knobs),
       position_us_(core::MediaTime::unset().us()) {}
 
@@ -68,8 +72,14 @@ void Wiring::on_item(ingest::SourceItem item) {
   }
 }
 
-void Wiring::on_busy(core::MediaTime lost) {
-  parts_.emitter->on_drop(emit::DropReason::kBusy, lost);
+void Wiring::on_busy(const align::Moment& lost) {
+  settle(lost, ingest::PushEnd::kBusy);
+  parts_.emitter->on_drop(emit::DropReason::kBusy, lost.time);
+}
+
+void Wiring::on_late(const align::Moment& lost) {
+  settle(lost, ingest::PushEnd::kLate);
+  parts_.emitter->on_drop(emit::DropReason::kLate, lost.time);
 }
 
 // The two senses of a Moment part here: sound goes its own way, at its own pace.
@@ -82,10 +92,8 @@ void Wiring::on_moments(std::vector<align::Moment> moments) {
 }
 
 void Wiring::perceive_loop() {
-  const auto on_late = [this](const align::Moment& moment) {
-    parts_.emitter->on_drop(emit::DropReason::kLate, moment.time);
-  };
-  while (auto next = next_moment(moments_, parts_.place.get(), on_late)) {
+  const auto late = [this](const align::Moment& lost) { on_late(lost); };
+  while (auto next = next_moment(moments_, parts_.place.get(), late)) {
     perceive(std::move(*next));
   }
   if (const auto last = parts_.perceiver.finish()) parts_.emitter->on_percept(*last);
@@ -95,6 +103,7 @@ void Wiring::perceive_loop() {
 void Wiring::perceive(TurnedMoment next) {
   parts_.emitter->summary().count_seen();
   perceive::Percept percept = parts_.perceiver.see(std::move(next.moment));
+  settle(percept.moment, ingest::PushEnd::kSeen);
   // New questions are asked about what stands, too.
   if (auto prompts = steered_.take_prompts()) {
     if (parts_.attender.set_prompts(std::move(*prompts)).ok()) percept.unchanged = false;

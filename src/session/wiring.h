@@ -64,7 +64,8 @@ class Wiring {
   void decode_loop();
 
   void on_item(ingest::SourceItem item);
-  void on_busy(core::MediaTime lost);
+  void on_busy(const align::Moment& lost);
+  void on_late(const align::Moment& lost);
   void on_moments(std::vector<align::Moment> moments);
   void perceive(TurnedMoment next);
   void attend(const perceive::Percept& percept, Governor::Turn turn);

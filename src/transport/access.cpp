@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "transport/ascii_text.h"
+#include "transport/media_data.h"
 
 namespace saccade::transport {
 namespace {
@@ -36,7 +38,23 @@ std::vector<std::string> words_of(std::string_view line) {
 core::Error bad_line(std::size_t number, const std::string& what) {
   return core::error(core::ErrorCode::kUsage,
                      "line " + std::to_string(number) + " of the key file " + what,
-                     "write KEY, NAME KEY or NAME KEY admin");
+                     "write KEY, or NAME KEY and then admin or rate=REQUESTS_PER_MINUTE");
+}
+
+// The words behind NAME and KEY. False when one means nothing or stands twice.
+bool read_rights(std::span<const std::string> words, KeyRing::Holder& holder) {
+  constexpr std::string_view kRate = "rate=";
+  for (const std::string& word : words) {
+    if (word == "admin" && !holder.admin) {
+      holder.admin = true;
+      continue;
+    }
+    if (!word.starts_with(kRate) || holder.per_minute != 0) return false;
+    const auto rate = whole_number<int>(std::string_view(word).substr(kRate.size()));
+    if (!rate || *rate < 1 || *rate > kKeyRateMax) return false;
+    holder.per_minute = *rate;
+  }
+  return true;
 }
 
 // "host:port" or "[::1]:port" without the port.
@@ -48,11 +66,24 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-std::string_view bearer_of(const HttpRequest& request) {
+// A browser cannot send headers with a WebSocket, but it can offer protocols.
+std::string key_of_protocols(const HttpRequest& request) {
+  if (lower(request.header("upgrade")) != "websocket") return {};
+  for (const std::string_view protocol : list_of(request.header("sec-websocket-protocol"))) {
+    if (!protocol.starts_with(kKeyProtocol)) continue;
+    std::string key(protocol.substr(kKeyProtocol.size()));
+    return decode_base64(key) ? key : std::string();
+  }
+  return {};
+}
+
+std::string bearer_of(const HttpRequest& request) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view header = request.header("authorization");
   const bool bearer = header.size() > kScheme.size() && starts_with_ignoring_case(header, kScheme);
-  return bearer ? header.substr(kScheme.size()) : request.header("x-api-key");
+  if (bearer) return std::string(header.substr(kScheme.size()));
+  const std::string_view key = request.header("x-api-key");
+  return key.empty() ? key_of_protocols(request) : std::string(key);
 }
 
 bool holds(const std::vector<std::string>& list, std::string_view value) {
@@ -88,7 +119,9 @@ core::Result<KeyRing> KeyRing::parse(std::string_view text) {
     text.remove_prefix(std::min(text.size(), end + 1));
     ++number;
     if (words.empty()) continue;
-    if (words.size() > 3 || (words.size() == 3 && words[2] != "admin")) {
+    KeyRing::Holder holder;
+    holder.name = words.size() > 1 ? words[0] : "key-" + std::to_string(number);
+    if (words.size() > 2 && !read_rights(std::span(words).subspan(2), holder)) {
       return bad_line(number, "has words that mean nothing");
     }
     const std::string& key = words.size() == 1 ? words[0] : words[1];
@@ -100,9 +133,7 @@ core::Result<KeyRing> KeyRing::parse(std::string_view text) {
     if (ring.keys_.size() == kKeysMax) {
       return bad_line(number, "is one more than " + std::to_string(kKeysMax) + " keys");
     }
-    ring.keys_.push_back(
-        {digest_of(key),
-         {words.size() > 1 ? words[0] : "key-" + std::to_string(number), words.size() == 3}});
+    ring.keys_.push_back({digest_of(key), std::move(holder)});
   }
   return ring;
 }
@@ -139,7 +170,7 @@ Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& reques
     out.admin = true;
     return out;
   }
-  const std::string_view key = bearer_of(request);
+  const std::string key = bearer_of(request);
   const auto holder = rules.keys.find(key);
   if (!holder) {
     return refuse(401, "invalid_api_key",
@@ -151,6 +182,7 @@ Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& reques
   }
   out.tenant = holder->name;
   out.admin = holder->admin;
+  out.per_minute = holder->per_minute;
   return out;
 }
 

@@ -21,20 +21,22 @@ namespace saccade::transport {
 inline constexpr std::size_t kKeyBytesMin = 8, kKeyBytesMax = 256;
 inline constexpr std::size_t kKeysMax = 1024;
 inline constexpr std::size_t kKeyFileBytesMax = 1 << 20;
+inline constexpr int kKeyRateMax = 1'000'000;  // requests per minute
 
 enum class Scope { kOpen, kUser, kAdmin };
 
 // Keys are kept as digests; looking one up takes the same time whichever it is.
 class KeyRing {
  public:
-  // One key per line: `KEY`, `NAME KEY` or `NAME KEY admin`; '#' begins a comment. Errors: kUsage
-  // (line number, never the key).
+  // One key per line: `KEY`, or `NAME KEY` and then, if wanted, `admin` and `rate=N`; '#' begins a
+  // comment. Errors: kUsage (line number, never the key).
   static core::Result<KeyRing> parse(std::string_view text);
 
   bool empty() const { return keys_.empty(); }
   struct Holder {
     std::string name;
     bool admin = false;
+    int per_minute = 0;  // requests; 0 = as many as they like
   };
   // Nothing for an unknown key.
   std::optional<Holder> find(std::string_view key) const;
@@ -53,10 +55,14 @@ struct AccessRules {
   std::vector<std::string> allowed_origins;  // "https://app.example"; "*" = any
 };
 
+// A WebSocket's protocol that is the key: this, then the key in base64url.
+inline constexpr std::string_view kKeyProtocol = "saccade.key.";
+
 // Who asks, or why not.
 struct Admission {
   std::string tenant = "local";  // name of the key's holder
   bool admin = false;            // sees what others own, too
+  int per_minute = 0;            // requests of this tenant; 0 = as many as it likes
   std::optional<ApiError> refusal;
 };
 Admission admit(const AccessRules& rules, Scope scope, const HttpRequest& request);

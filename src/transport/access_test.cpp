@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "transport/limit_rate.h"
 #include "transport/route.h"
 
 namespace saccade::transport {
@@ -58,6 +59,48 @@ TEST(Access, NoRouteIsOpenWithoutDeclaringIt) {
     EXPECT_EQ(status_of(rules, route.scope, request_with({{"x-api-key", "wrong"}})), closed);
     EXPECT_EQ(status_of(rules, route.scope, user), route.scope == Scope::kAdmin ? 403 : 200);
     EXPECT_EQ(status_of(rules, route.scope, root), 200) << route.path;
+  }
+}
+
+TEST(Access, AKeyMayHaveARateAndBeAnAdmins) {
+  const auto ring = KeyRing::parse("a key-of-alice rate=60\nb key-of-bobby admin rate=1\n");
+  ASSERT_TRUE(ring.ok());
+  EXPECT_EQ(ring->find("key-of-alice")->per_minute, 60);
+  EXPECT_FALSE(ring->find("key-of-alice")->admin);
+  EXPECT_TRUE(ring->find("key-of-bobby")->admin);
+  for (const char* bad : {"rate=0", "rate=", "rate=-1", "rate=1000001", "rate=1 rate=2",
+                          "admin admin", "rate=1x", "Rate=1"}) {
+    EXPECT_FALSE(KeyRing::parse(std::string("a key-of-alice ") + bad).ok()) << bad;
+  }
+}
+
+TEST(RateLimiter, ALoopIsRefusedAndAFewAtOnceAreNot) {
+  RateLimiter limiter;
+  const core::SteadyTime start{1'000'000};
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(limiter.take("a", 60, start), 0);
+  EXPECT_EQ(limiter.take("a", 60, start), 2);  // one second, rounded up past its end
+  EXPECT_EQ(limiter.take("b", 60, start), 0);  // others have their own
+  EXPECT_EQ(limiter.take("a", 60, {start.us + 1'000'000}), 0);
+  EXPECT_GT(limiter.take("a", 60, {start.us + 1'000'000}), 0);
+  EXPECT_EQ(limiter.take("c", 1, start), 0);  // however slow, the first one goes
+  EXPECT_EQ(limiter.take("c", 1, start), 61);
+}
+
+// A browser can send a WebSocket's key as a protocol only; nothing else is read from there.
+TEST(Access, AWebSocketsKeyMayBeAProtocol) {
+  const auto request = [](const std::string& protocols, const char* upgrade) {
+    return request_with({{"upgrade", upgrade}, {"sec-websocket-protocol", protocols}});
+  };
+  const std::string key = "saccade.key.a2V5LW9mLWFsaWNl";  // key-of-alice
+  const auto status = [&](const std::string& protocols, const char* upgrade = "websocket") {
+    return status_of(with_keys(), Scope::kUser, request(protocols, upgrade));
+  };
+  EXPECT_EQ(status("saccade.v1, " + key), 200);
+  EXPECT_EQ(status(key + ",saccade.v1"), 200);
+  EXPECT_EQ(status("saccade.v1, " + key, ""), 401);
+  for (const char* wrong : {"", "saccade.v1", "saccade.key.", "saccade.key.!!", "saccade.key.a2V5",
+                            ",,, ,", "key-of-alice"}) {
+    EXPECT_EQ(status(wrong), 401) << wrong;
   }
 }
 

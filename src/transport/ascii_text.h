@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace saccade::transport {
 
@@ -23,6 +24,30 @@ inline bool starts_with_ignoring_case(std::string_view text, std::string_view pr
   return text.size() >= prefix.size() &&
          std::equal(prefix.begin(), prefix.end(), text.begin(),
                     [](char a, char b) { return a == lower_letter(b); });
+}
+
+// The entries of a header like "a, b": without blanks around them, empty ones left out.
+inline std::vector<std::string_view> list_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    entry.remove_prefix(std::min(entry.size(), entry.find_first_not_of(" \t")));
+    entry = entry.substr(0, entry.find_last_not_of(" \t") + 1);
+    if (!entry.empty()) out.push_back(entry);
+  }
+  return out;
+}
+
+// Of `name=value&…`; empty when absent.
+inline std::string_view query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    const std::size_t equals = pair.find('=');
+    if (pair.substr(0, equals) == name && equals != pair.npos) return pair.substr(equals + 1);
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+  }
+  return {};
 }
 
 // The whole text as a number; nothing when something else is in it or it does not fit.

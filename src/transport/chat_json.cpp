@@ -41,7 +41,15 @@ std::string logprobs_json(const std::vector<TokenInfo>& tokens) {
     json.text("token", token.bytes);
     json.number("logprob", token.logprob, 6);
     json.raw("bytes", bytes_json(token.bytes));
-    json.raw("top_logprobs", "[]");
+    JsonArray top;
+    for (const TokenInfo& other : token.top) {
+      JsonObject one;
+      one.text("token", other.bytes);
+      one.number("logprob", other.logprob, 6);
+      one.raw("bytes", bytes_json(other.bytes));
+      top.add(one.str());
+    }
+    json.raw("top_logprobs", top.str());
     list.add(json.str());
   }
   JsonObject out;

@@ -10,6 +10,7 @@ namespace saccade::transport {
 struct TokenInfo {
   std::string bytes;
   double logprob = 0;
+  std::vector<TokenInfo> top = {};  // the most probable ones, itself perhaps among them
 };
 
 struct ChatUsage {

@@ -16,6 +16,7 @@ using Kind = ChatPart::Kind;
 constexpr std::size_t kTextBytesMax = limits::kConversationBytesMax;
 constexpr std::size_t kMediumTextBytesMax = 256ULL << 20;  // the body's own limit is lower
 constexpr std::size_t kNameBytesMax = 256;
+constexpr std::int64_t kTopLogprobsMax = 20;              // as many as the engines tell
 constexpr std::int64_t kSeedMax = std::int64_t{1} << 53;  // what JSON numbers carry exactly
 
 // A part's medium: {"url": …}, {"data": …} or a bare string.
@@ -126,9 +127,6 @@ void refuse_unsupported(const JsonReader& body) {
   for (const char* key : {"presence_penalty", "frequency_penalty"}) {
     if (body.number(key, {-2, 2}).value_or(0) != 0) no(key, "only 0");
   }
-  if (body.integer("top_logprobs", {0, 20}).value_or(0) != 0) {
-    no("top_logprobs", "only the chosen token's logprob is known");
-  }
   if (const auto format = body.object("response_format")) {
     const auto type = format->text("type", kNameBytesMax);
     if (type && *type != "text") no("response_format", "only text");
@@ -176,6 +174,11 @@ void read_sampling(const JsonReader& body, ChatRequest& request) {
   request.min_p = narrowed<float>(body.number("min_p", {0, 0.99}));
   request.seed = narrowed<std::uint64_t>(body.integer("seed", {0, kSeedMax}));
   request.logprobs = body.flag("logprobs").value_or(false);
+  request.top_logprobs =
+      static_cast<int>(body.integer("top_logprobs", {0, kTopLogprobsMax}).value_or(0));
+  if (request.top_logprobs > 0 && !request.logprobs) {
+    body.fail_at("top_logprobs", core::ErrorCode::kUsage, "needs logprobs to be true");
+  }
   read_stops(body, request);
 }
 

@@ -44,6 +44,7 @@ struct ChatRequest {
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;
   int choices = 1;
+  int top_logprobs = 0;  // only with `logprobs`
   bool stream = false, include_usage = false, logprobs = false;
   bool extension = false;  // `saccade`: further counts in the usage
 };

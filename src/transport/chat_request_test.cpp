@@ -84,6 +84,7 @@ TEST(ChatRequest, SamplingFieldsAreReadWithTheirRanges) {
            {R"("tools":[{}])", "tools"},
            {R"("logit_bias":{"5":1})", "logit_bias"},
            {R"("top_logprobs":3)", "top_logprobs"},
+           {R"("logprobs":true,"top_logprobs":21)", "top_logprobs"},
            {R"("presence_penalty":0.5)", "presence_penalty"},
            {R"("response_format":{"type":"json_object"})", "response_format"},
            {R"("modalities":["audio"])", "modalities"}}) {

@@ -64,6 +64,29 @@ struct StreamReply {
   bool wait_for_first = false;
 };
 
+// One WebSocket as its user sees it: whole messages. All calls come on the I/O thread and must be
+// quick.
+class SocketSession {
+ public:
+  struct Pulled {
+    std::string text;         // one message; empty = nothing now, wait for wake()
+    int close = 0;            // after `text`: close with this code; 0 = go on
+    std::string reason = {};  // of the close, at most 123 bytes
+  };
+  virtual ~SocketSession() = default;
+  // Called whenever the client can take more.
+  virtual Pulled pull() = 0;
+  virtual void take(std::string message, bool binary) = 0;
+  // Once, at the end, whatever ended it.
+  virtual void closed() = 0;
+};
+
+struct SocketReply {
+  std::shared_ptr<SocketSession> session = {};
+  std::string protocol = {};          // of those the client offered; empty = none
+  std::size_t message_bytes_max = 0;  // of one from the client, unpacked
+};
+
 // One request's way back. Threads: any may call anything.
 class Exchange {
  public:
@@ -71,7 +94,9 @@ class Exchange {
   // False when a reply or stream has begun already.
   virtual bool reply(HttpReply reply) = 0;
   virtual bool stream(StreamReply stream) = 0;
-  // The stream's source has something new.
+  // The connection becomes a WebSocket; the handshake must have been checked. Only from handle().
+  virtual bool upgrade(SocketReply socket) = 0;
+  // The stream's source, or the socket's session, has something new.
   virtual void wake() = 0;
   // The client went away or was too slow; nothing will reach it any more.
   virtual bool gone() const = 0;

@@ -28,6 +28,7 @@ constexpr std::array kRoutes = {
     Route{RouteId::kStreamEnd, "DELETE", "/v1/streams/{name}", Scope::kUser},
     Route{RouteId::kStreamEvents, "GET", "/v1/streams/{name}/events", Scope::kUser},
     Route{RouteId::kStreamAsk, "POST", "/v1/streams/{name}/ask", Scope::kUser, kSmall},
+    Route{RouteId::kStreamSocket, "GET", "/v1/streams/{name}/socket", Scope::kUser},
 };
 
 bool is_name(std::string_view text) {

@@ -30,6 +30,7 @@ enum class RouteId {
   kStreamEnd,
   kStreamEvents,
   kStreamAsk,
+  kStreamSocket,
 };
 
 struct Route {

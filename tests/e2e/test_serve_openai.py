@@ -120,6 +120,15 @@ def test_logprobs_belong_to_the_tokens(client, model, pictures):
     assert joined.startswith(done.choices[0].message.content.strip()[:20])
 
 
+def test_top_logprobs_are_the_best_and_hold_the_greedy_choice(client, model, pictures):
+    done = ask(client, model, [image(data_url(pictures / "red.png")), text("What do you see?")], logprobs=True,
+               top_logprobs=5)
+    for token in done.choices[0].logprobs.content:
+        top = [other.logprob for other in token.top_logprobs]
+        assert len(top) == 5 and top == sorted(top, reverse=True)
+        assert token.top_logprobs[0].bytes == token.bytes and abs(top[0] - token.logprob) < 1e-4
+
+
 def test_a_video_is_answered(client, model, tmp_path):
     clip = tmp_path / "clip.mp4"
     ffmpeg("-ss", "2", "-t", "3", "-i", SAMPLE, "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", clip)

@@ -17,6 +17,11 @@ core::Result<StepResult> choose_token(const Tokenizer& tokenizer, std::span<cons
   out.entropy = chosen->entropy;
   out.end = tokenizer.ends_answer(chosen->id);
   if (!out.end) out.bytes = tokenizer.bytes(chosen->id);
+  if (sampling.alternatives <= 0) return out;
+  const auto count = static_cast<std::size_t>(sampling.alternatives);
+  for (const Sampled& other : most_probable(logits, count)) {
+    out.alternatives.push_back({tokenizer.bytes(other.id), other.logprob});
+  }
   return out;
 }
 

@@ -81,6 +81,9 @@ core::Status check_sampling(const SamplingOptions& s) {
   }
   if (!(s.top_p > 0 && s.top_p <= 1)) return bad("top_p", s.top_p, "above 0 up to 1");
   if (!(s.min_p >= 0 && s.min_p < 1)) return bad("min_p", s.min_p, "0 to below 1");
+  if (s.alternatives < 0 || s.alternatives > kAlternativesMax) {
+    return bad("alternatives", static_cast<float>(s.alternatives), "0..20");
+  }
   return {};
 }
 
@@ -93,6 +96,24 @@ std::optional<Sampled> sample(std::span<const float> logits, const SamplingOptio
   out.id = static_cast<TokenId>(chosen);
   out.logprob = static_cast<float>(logits[chosen] - s->highest - std::log(s->total));
   out.entropy = static_cast<float>((std::log(s->total) - s->moment / s->total) / std::log(2.0));
+  return out;
+}
+
+std::vector<Sampled> most_probable(std::span<const float> logits, std::size_t count) {
+  const auto s = softmax(logits);
+  if (!s) return {};
+  std::vector<TokenId> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto logit = [&](TokenId id) { return logits[static_cast<std::size_t>(id)]; };
+  const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(count, ids.size()));
+  std::partial_sort(ids.begin(), end, ids.end(), [&](TokenId a, TokenId b) {
+    return logit(a) > logit(b) || (logit(a) == logit(b) && a < b);
+  });
+  std::vector<Sampled> out;
+  for (auto id = ids.begin(); id != end && std::isfinite(logit(*id)); ++id) {
+    out.push_back(
+        {.id = *id, .logprob = static_cast<float>(logit(*id) - s->highest - std::log(s->total))});
+  }
   return out;
 }
 

@@ -24,6 +24,10 @@ core::Status check_sampling(const SamplingOptions& options);
 std::optional<Sampled> sample(std::span<const float> logits, const SamplingOptions& options,
                               core::Rng& rng);
 
+// The tokens of the `count` highest logits, best first, the lower id first among equals; without
+// those that can never come. Empty when a logit is NaN or +infinity.
+std::vector<Sampled> most_probable(std::span<const float> logits, std::size_t count);
+
 // Log probabilities of alternatives, brought to a sum of one.
 std::vector<float> normalise_scores(std::vector<float> scores);
 

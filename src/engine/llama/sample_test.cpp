@@ -21,6 +21,19 @@ TEST(SampleTest, GreedyTakesTheBestAndReportsItsProbability) {
   EXPECT_NEAR(out->entropy, -(0.75 * std::log2(0.75) + 0.25 * std::log2(0.25)), 1e-6);
 }
 
+TEST(SampleTest, TheMostProbableComeBestFirstAndWithTheirProbabilities) {
+  const std::vector<float> logits = {0, 2, -HUGE_VALF, 2, 1};
+  const auto top = most_probable(logits, 10);
+  ASSERT_EQ(top.size(), 4U);  // what can never come is left out
+  EXPECT_EQ(top[0].id, 1);
+  EXPECT_EQ(top[1].id, 3);
+  EXPECT_EQ(top[2].id, 4);
+  EXPECT_EQ(top[3].id, 0);
+  for (const Sampled& one : top) EXPECT_EQ(one.logprob, *log_probability(logits, one.id));
+  EXPECT_EQ(most_probable(logits, 2).size(), 2U);
+  EXPECT_TRUE(most_probable(std::vector<float>{0, NAN}, 2).empty());
+}
+
 TEST(SampleTest, RefusesLogitsThatAreNoNumbers) {
   core::Rng rng(1);
   const float nan = std::nanf("");

@@ -59,7 +59,11 @@ void AnswerJob::note_token(const decode::Token& token) {
     house_.metrics.next_token.observe(core::ms_between(last_token_, now) / 1e3);
   }
   last_token_ = now;
-  if (options_.logprobs) choices_.back().tokens.push_back({token.bytes, token.logprob});
+  if (!options_.logprobs) return;
+  TokenInfo& info = choices_.back().tokens.emplace_back();
+  info.bytes = token.bytes;
+  info.logprob = token.logprob;
+  for (const auto& other : token.alternatives) info.top.push_back({other.bytes, other.logprob});
 }
 
 void AnswerJob::on_event(const emit::Event& event) {

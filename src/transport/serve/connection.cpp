@@ -15,6 +15,7 @@
 #include "transport/ascii_text.h"
 #include "transport/serve/http_server.h"
 #include "transport/serve/http_text.h"
+#include "transport/serve/web_socket.h"
 
 namespace saccade::transport {
 namespace {
@@ -97,6 +98,14 @@ bool ConnectionExchange::stream(StreamReply stream) {
   return true;
 }
 
+bool ConnectionExchange::upgrade(SocketReply socket) {
+  const std::lock_guard lock(mutex_);
+  if (begun_ || stream_) return false;
+  begun_ = true;
+  socket_ = std::move(socket);
+  return true;
+}
+
 void ConnectionExchange::wake() { ring(); }
 
 void ConnectionExchange::ring() {
@@ -127,6 +136,11 @@ void ConnectionExchange::after_ms(std::int64_t ms, std::function<void()> call) {
 std::optional<HttpReply> ConnectionExchange::take_reply() {
   const std::lock_guard lock(mutex_);
   return std::exchange(reply_, std::nullopt);
+}
+
+std::optional<SocketReply> ConnectionExchange::take_socket() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(socket_, std::nullopt);
 }
 
 std::optional<ConnectionExchange::Begun> ConnectionExchange::take_stream(bool ping_due) {
@@ -337,26 +351,27 @@ asio::awaitable<void> Connection::refuse(HttpReply reply) {
 asio::awaitable<bool> Connection::answer(Incoming incoming) {
   const auto exchange = std::make_shared<ConnectionExchange>(share_.io);
   exchange_ = exchange;
+  // A handshake that is accepted is answered from the head; it has no body.
+  HttpRequest head;
+  if (incoming.request.body.empty()) head = incoming.request;
   HttpRequest request = std::move(incoming.request);
   share_.handler.handle(std::move(request), exchange);
   stream_.expires_never();
-  watch();
-  bool open = false, ping_due = false;
-  exchange->bell().expires_after(std::chrono::seconds(kPingSeconds));
-  while (!exchange->gone()) {
-    if (auto reply = exchange->take_reply()) {
-      HttpReply sent = std::move(*reply);
-      open = co_await send_reply(incoming, std::move(sent));
-      break;
+  bool open = false;
+  if (auto socket = exchange->take_socket()) {
+    // Bytes behind the head would be messages that the client may not send yet.
+    if (buffer_.size() == 0) {
+      WebSocketParts parts{.stream = stream_,
+                           .head = std::move(head),
+                           .reply = std::move(*socket),
+                           .exchange = exchange,
+                           .owner = shared_from_this()};
+      co_await serve_web_socket(std::move(parts));
+    } else {
+      socket->session->closed();
     }
-    if (auto begun = exchange->take_stream(ping_due)) {
-      ConnectionExchange::Begun stream = std::move(*begun);
-      open = co_await send_stream(incoming, std::move(stream));
-      break;
-    }
-    const auto [error] = co_await exchange->bell().async_wait(kAwait);
-    ping_due = !error;
-    if (ping_due) exchange->bell().expires_after(std::chrono::seconds(kPingSeconds));
+  } else {
+    open = co_await send_answer(incoming);
   }
   if (!open) exchange->mark_gone();
   exchange->mark_done();
@@ -366,6 +381,28 @@ asio::awaitable<bool> Connection::answer(Incoming incoming) {
     stream_.socket().cancel(ignored);
   }
   co_return open&& incoming.keep_alive;
+}
+
+// Waits for the reply, or for the beginning of a streamed one, and sends it.
+asio::awaitable<bool> Connection::send_answer(const Incoming& incoming) {
+  const auto exchange = exchange_;
+  watch();
+  bool ping_due = false;
+  exchange->bell().expires_after(std::chrono::seconds(kPingSeconds));
+  while (!exchange->gone()) {
+    if (auto reply = exchange->take_reply()) {
+      HttpReply sent = std::move(*reply);
+      co_return co_await send_reply(incoming, std::move(sent));
+    }
+    if (auto begun = exchange->take_stream(ping_due)) {
+      ConnectionExchange::Begun stream = std::move(*begun);
+      co_return co_await send_stream(incoming, std::move(stream));
+    }
+    const auto [error] = co_await exchange->bell().async_wait(kAwait);
+    ping_due = !error;
+    if (ping_due) exchange->bell().expires_after(std::chrono::seconds(kPingSeconds));
+  }
+  co_return false;
 }
 
 asio::awaitable<bool> Connection::send_reply(const Incoming& incoming, HttpReply reply) {

@@ -43,6 +43,7 @@ class ConnectionExchange final : public Exchange,
 
   bool reply(HttpReply reply) override;
   bool stream(StreamReply stream) override;
+  bool upgrade(SocketReply socket) override;
   void wake() override;
   bool gone() const override { return gone_; }
   void on_gone(std::function<void()> call) override;
@@ -50,6 +51,7 @@ class ConnectionExchange final : public Exchange,
 
   // What came of the request; taken once. I/O thread, like everything below.
   std::optional<HttpReply> take_reply();
+  std::optional<SocketReply> take_socket();
   struct Begun {
     StreamReply stream;
     ByteSource::Pulled first;
@@ -71,6 +73,7 @@ class ConnectionExchange final : public Exchange,
   std::mutex mutex_;  // guards everything below
   std::optional<HttpReply> reply_;
   std::optional<StreamReply> stream_;
+  std::optional<SocketReply> socket_;
   bool begun_ = false;  // a reply or stream was given, or is on its way to the client
   std::function<void()> on_gone_;
 };
@@ -105,6 +108,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> refuse(HttpReply reply);
   std::optional<HttpReply> explain(const boost::system::error_code& error) const;
   asio::awaitable<bool> answer(Incoming incoming);
+  asio::awaitable<bool> send_answer(const Incoming& incoming);
   asio::awaitable<bool> send_reply(const Incoming& incoming, HttpReply reply);
   asio::awaitable<bool> send_stream(const Incoming& incoming, ConnectionExchange::Begun begun);
   asio::awaitable<bool> write(std::string bytes);

@@ -14,17 +14,21 @@ std::string sse_text(std::uint64_t seq, const std::string& json) {
   return "id: " + std::to_string(seq) + "\ndata: " + json + "\n\n";
 }
 
-std::string missed_text(const std::string& stream, std::uint64_t last, std::uint64_t count) {
+struct Missed {
+  std::uint64_t last = 0, count = 0;
+};
+
+std::string missed_json(const std::string& stream, const EventRing::Words& words, Missed missed) {
   JsonObject json;
   json.count("v", 1);
   json.text("kind", "drop");
   json.text("stream", stream);
-  json.count("seq", last);
+  json.count(words.number, missed.last);
   json.flag("final", true);
   json.text("reason", "late");
-  json.text("text", "events this reader did not get");
-  json.count("count", count);
-  return sse_text(last, json.str());
+  json.text("text", words.missed);
+  json.count("count", missed.count);
+  return json.str();
 }
 
 }  // namespace
@@ -32,13 +36,12 @@ std::string missed_text(const std::string& stream, std::uint64_t last, std::uint
 class EventRing::Reader final : public ByteSource {
  public:
   Reader(std::shared_ptr<EventRing> ring, std::uint64_t after, bool follow)
-      : ring_(std::move(ring)), after_(after), follow_(follow) {}
-  Pulled pull() override { return ring_->pull(after_, fresh_, follow_); }
+      : ring_(std::move(ring)), cursor_{.after = after}, follow_(follow) {}
+  Pulled pull() override { return ring_->pull(cursor_, follow_); }
 
  private:
   const std::shared_ptr<EventRing> ring_;
-  std::uint64_t after_;
-  bool fresh_ = true;
+  Cursor cursor_;
   const bool follow_;
 };
 
@@ -46,15 +49,15 @@ void EventRing::append(std::uint64_t seq, const std::string& json) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    entries_.push_back({seq, sse_text(seq, json)});
-    bytes_ += entries_.back().text.size();
+    entries_.push_back({seq, json});
+    bytes_ += json.size();
     newest_ = seq;
     while (entries_.size() > kRingEventsMax || (bytes_ > kRingBytesMax && entries_.size() > 1)) {
-      bytes_ -= entries_.front().text.size();
+      bytes_ -= entries_.front().json.size();
       entries_.pop_front();
     }
   }
-  for (const ExchangePtr& exchange : awake()) exchange->wake();
+  nudge();
 }
 
 void EventRing::close() {
@@ -62,6 +65,10 @@ void EventRing::close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
   }
+  nudge();
+}
+
+void EventRing::nudge() {
   for (const ExchangePtr& exchange : awake()) exchange->wake();
 }
 
@@ -100,25 +107,50 @@ std::vector<ExchangePtr> EventRing::awake() {
   return out;
 }
 
-// `fresh`: this reader has got nothing yet, so what is missing was lost before it came, and all
-// that is still here is replayed. Later on a reader that fell behind is taken to the newest.
-ByteSource::Pulled EventRing::pull(std::uint64_t& after, bool& fresh, bool follow) {
+// A reader that has got nothing yet lost what is missing before it came, and all that is still here
+// is replayed. Later on a reader that fell behind is taken to the newest.
+std::optional<EventRing::Entry> EventRing::next_locked(Cursor& cursor) const {
+  auto next = std::upper_bound(entries_.begin(), entries_.end(), cursor.after,
+                               [](std::uint64_t seq, const Entry& e) { return seq < e.seq; });
+  if (next == entries_.end()) return std::nullopt;
+  if (cursor.after != 0 && next->seq > cursor.after + 1) {
+    if (!cursor.fresh) next = entries_.end() - 1;
+    const std::uint64_t last = next->seq - 1, count = last - cursor.after;
+    cursor.after = last;
+    return Entry{last, missed_json(stream_, words_, {last, count})};
+  }
+  cursor.fresh = false;
+  cursor.after = next->seq;
+  return *next;
+}
+
+std::optional<std::string> EventRing::next(Cursor& cursor) const {
+  const std::lock_guard lock(mutex_);
+  auto entry = next_locked(cursor);
+  if (!entry) {
+    cursor.fresh = false;
+    return std::nullopt;
+  }
+  return std::move(entry->json);
+}
+
+bool EventRing::at_end(const Cursor& cursor) const {
+  const std::lock_guard lock(mutex_);
+  return closed_ && cursor.after >= newest_;
+}
+
+ByteSource::Pulled EventRing::pull(Cursor& cursor, bool follow) {
   ByteSource::Pulled out;
   const std::lock_guard lock(mutex_);
-  auto next = std::upper_bound(entries_.begin(), entries_.end(), after,
-                               [](std::uint64_t seq, const Entry& e) { return seq < e.seq; });
-  const bool gap = next != entries_.end() && after != 0 && next->seq > after + 1;
-  if (gap) {
-    if (!fresh) next = entries_.end() - 1;
-    const std::uint64_t last = next->seq - 1;
-    out.bytes = missed_text(stream_, last, last - after);
+  while (out.bytes.size() < kPullBytesMax) {
+    const auto entry = next_locked(cursor);
+    if (!entry) {
+      out.end = closed_ || !follow;
+      break;
+    }
+    out.bytes += sse_text(entry->seq, entry->json);
   }
-  for (; next != entries_.end() && out.bytes.size() < kPullBytesMax; ++next) {
-    out.bytes += next->text;
-    after = next->seq;
-  }
-  fresh = false;
-  out.end = next == entries_.end() && (closed_ || !follow);
+  cursor.fresh = false;
   return out;
 }
 

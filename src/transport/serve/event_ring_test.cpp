@@ -54,6 +54,23 @@ TEST(EventRing, WhoFallsBehindGoesOnAtTheNewest) {
   EXPECT_LT(text.size(), 400U);
 }
 
+// The way of sockets: one entry at a time.
+TEST(EventRing, ACursorTakesOneByOneAndKnowsTheEnd) {
+  const auto ring = ring_with(3);
+  EventRing::Cursor cursor{.after = 1};
+  EXPECT_EQ(ring->next(cursor), "{2}");
+  EXPECT_EQ(ring->next(cursor), "{3}");
+  EXPECT_EQ(ring->next(cursor), std::nullopt);
+  EXPECT_FALSE(ring->at_end(cursor));
+  for (std::uint64_t i = 4; i <= 2 * kRingEventsMax; ++i) ring->append(i, std::to_string(i));
+  EXPECT_NE(ring->next(cursor)->find("\"kind\":\"drop\""), std::string::npos);
+  EXPECT_EQ(ring->next(cursor), std::to_string(2 * kRingEventsMax));
+  ring->close();
+  EXPECT_TRUE(ring->at_end(cursor));
+  EventRing::Cursor late;
+  EXPECT_FALSE(ring->at_end(late));
+}
+
 TEST(EventRing, BytesAreBoundedToo) {
   const auto ring = std::make_shared<EventRing>("cam");
   const std::string large(1 << 20, 'x');

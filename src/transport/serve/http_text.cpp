@@ -7,7 +7,7 @@
 namespace saccade::transport {
 
 std::string_view reason_phrase(int status) {
-  constexpr std::array<std::pair<int, std::string_view>, 21> kPhrases = {{
+  constexpr std::array<std::pair<int, std::string_view>, 22> kPhrases = {{
       {200, "OK"},
       {201, "Created"},
       {202, "Accepted"},
@@ -23,6 +23,7 @@ std::string_view reason_phrase(int status) {
       {414, "URI Too Long"},
       {415, "Unsupported Media Type"},
       {422, "Unprocessable Content"},
+      {426, "Upgrade Required"},
       {429, "Too Many Requests"},
       {431, "Request Header Fields Too Large"},
       {499, "Client Closed Request"},

@@ -43,6 +43,11 @@ core::Result<std::shared_ptr<LiveStream>> LiveStream::start(Options options,
                                                             ServeMetrics& metrics) {
   auto loan = models.lend(options.session.senses);
   if (!loan) return loan.error();
+  if (options.pushed) {
+    ingest::SourceOptions& source = options.session.source;
+    options.outcomes = std::make_shared<PushOutcomes>(options.id, metrics);
+    source.push = std::make_shared<ingest::PushPort>(source.fps, options.outcomes, clock);
+  }
   std::unique_ptr<LiveStream> made(
       new LiveStream(std::move(options), std::move(loan).value(), clock, metrics));
   const std::shared_ptr<LiveStream> stream = std::move(made);
@@ -66,6 +71,10 @@ LiveStream::~LiveStream() {
 
 void LiveStream::run() {
   const core::Status outcome = session_->run();
+  if (port()) {
+    port()->close();
+    outcomes()->ring()->close();
+  }
   tell_end(outcome);
 }
 

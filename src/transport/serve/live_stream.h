@@ -15,6 +15,7 @@
 #include "session/shared_models.h"
 #include "transport/serve/event_ring.h"
 #include "transport/serve/memory_file.h"
+#include "transport/serve/push_outcomes.h"
 #include "transport/serve/serve_metrics.h"
 
 namespace saccade::transport {
@@ -26,6 +27,9 @@ class LiveStream final : private emit::EventSink {
     std::string shown_source;  // without credentials
     session::SessionOptions session;
     std::shared_ptr<MemoryFile> file;  // what session.source names, when it is a file
+    // Clients push into it; start() then makes the port and the outcomes.
+    bool pushed = false;
+    std::shared_ptr<PushOutcomes> outcomes = {};
     core::Rng rng{0};
   };
   // Opens the session and starts it. Errors: those of SharedModels::lend and Session::open.
@@ -43,6 +47,11 @@ class LiveStream final : private emit::EventSink {
   core::SteadyTime ended_at() const;
   std::string to_json() const;
   const std::shared_ptr<EventRing>& ring() const { return ring_; }
+  // Null unless clients push into it.
+  const std::shared_ptr<ingest::PushPort>& port() const { return options_.session.source.push; }
+  const std::shared_ptr<PushOutcomes>& outcomes() const { return options_.outcomes; }
+  // Counts its sockets.
+  const std::shared_ptr<std::atomic<std::size_t>>& sockets() const { return sockets_; }
 
   // As they were asked for last.
   core::Knobs knobs() const;
@@ -69,6 +78,8 @@ class LiveStream final : private emit::EventSink {
   ServeMetrics& metrics_;
   const std::shared_ptr<EventRing> ring_;
   const std::int64_t created_s_;
+  const std::shared_ptr<std::atomic<std::size_t>> sockets_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
   std::unique_ptr<session::Session> session_;
   std::atomic<bool> ended_{false};
 

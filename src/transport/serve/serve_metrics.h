@@ -38,6 +38,9 @@ struct ServeMetrics {
   Counter frames{{"saccade_frames_total",
                   "Pictures of live streams: seen and unchanged are counted when a stream ends.",
                   {"outcome"}}};
+  Counter pushed{{"saccade_pushed_pictures_total",
+                  "Pictures that clients pushed, by what became of them.",
+                  {"outcome"}}};
   Counter events{{"saccade_events_total", "Events of live streams.", {"kind"}}};
 
   // Set when asked for.
@@ -56,15 +59,17 @@ struct ServeMetrics {
   Gauge governed{{"saccade_governor_turns",
                   "Turns on the device since the start, by what came of them.",
                   {"outcome"}}};
+  Gauge sockets{{"saccade_sockets", "WebSockets of live streams."}};
 
   std::string text() const {
     std::string out;
     const std::initializer_list<const telemetry::Family*> all = {
-        &requests,      &refused,        &duration,      &first_token,   &next_token,
-        &queue_wait,    &cancel_to_free, &prompt_tokens, &visual_tokens, &answer_tokens,
-        &finished,      &frame_age,      &frames,        &events,        &queue_waiting,
-        &queue_running, &device_waiting, &connections,   &streams,       &readers,
-        &rung,          &width,          &load,          &prediction,    &governed};
+        &requests,      &refused,        &duration,       &first_token,   &next_token,
+        &queue_wait,    &cancel_to_free, &prompt_tokens,  &visual_tokens, &answer_tokens,
+        &finished,      &frame_age,      &frames,         &pushed,        &events,
+        &queue_waiting, &queue_running,  &device_waiting, &connections,   &streams,
+        &readers,       &sockets,        &rung,           &width,         &load,
+        &prediction,    &governed};
     for (const telemetry::Family* family : all) family->write(out);
     return out;
   }

@@ -73,11 +73,23 @@ std::optional<ApiError> Service::check_load(const Route& route) const {
                   .retry_after_s = queue_.retry_after_s()};
 }
 
+std::optional<ApiError> Service::check_rate(const Admission& admission) {
+  if (admission.per_minute == 0) return std::nullopt;
+  const int wait_s = rates_.take(admission.tenant, admission.per_minute, clock_.now());
+  if (wait_s == 0) return std::nullopt;
+  return ApiError{
+      .status = 429,
+      .message = "this key may make " + std::to_string(admission.per_minute) + " requests a minute",
+      .code = "rate_limit_exceeded",
+      .retry_after_s = wait_s};
+}
+
 HttpHandler::Verdict Service::check(const HttpRequest& head) {
   const RouteMatch match = match_route(head.method, head.path);
   const bool preflight = head.method == "OPTIONS" && !match.allowed.empty();
   const Scope scope = match.route ? match.route->scope : preflight ? Scope::kOpen : Scope::kUser;
-  std::optional<ApiError> error = admit(options_.access, scope, head).refusal;
+  const Admission admission = admit(options_.access, scope, head);
+  std::optional<ApiError> error = admission.refusal;
   if (!error && preflight) {
     HttpReply reply{.status = 204};
     reply.headers = cors_headers(options_.access, head);
@@ -91,6 +103,7 @@ HttpHandler::Verdict Service::check(const HttpRequest& head) {
                      .message = "this route takes " + match.allowed,
                      .code = "method_not_allowed"};
   }
+  if (!error) error = check_rate(admission);
   if (!error) error = check_load(*match.route);
   const std::string_view deadline = head.header("x-request-deadline-ms");
   if (!error && !deadline.empty() && !read_deadline(deadline)) {
@@ -169,6 +182,8 @@ void Service::dispatch(const CallPtr& call) {
       return follow_stream(call);
     case RouteId::kStreamAsk:
       return ask_stream(call);
+    case RouteId::kStreamSocket:
+      return open_socket(call);
   }
 }
 
@@ -183,6 +198,11 @@ void Service::reply(const Call& call, HttpReply reply) {
 void Service::fail(const Call& call, const ApiError& error) {
   metrics_.refused.add({error.code});
   reply(call, to_reply(error));
+}
+
+void Service::fail_usage(const Call& call, std::string message, std::string param) {
+  fail(call,
+       {.status = 400, .message = std::move(message), .code = "usage", .param = std::move(param)});
 }
 
 void Service::fail_field(const Call& call, const core::Error& error, const std::string& fault) {
@@ -244,6 +264,7 @@ std::string Service::metrics_text() {
   metrics_.governed.set(static_cast<double>(governed.misses), {"late"});
   metrics_.governed.set(static_cast<double>(governed.passed_over), {"passed_over"});
   metrics_.governed.set(static_cast<double>(governed.refused), {"stream_refused"});
+  metrics_.sockets.set(static_cast<double>(*sockets_));
   return metrics_.text();
 }
 

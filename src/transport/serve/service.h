@@ -15,6 +15,7 @@
 #include "session/shared_models.h"
 #include "transport/access.h"
 #include "transport/chat_request.h"
+#include "transport/limit_rate.h"
 #include "transport/route.h"
 #include "transport/serve/answer_job.h"
 #include "transport/serve/request_queue.h"
@@ -78,8 +79,10 @@ class Service final : public HttpHandler {
   void dispatch(const CallPtr& call);
   void reply(const Call& call, HttpReply reply);
   void fail(const Call& call, const ApiError& error);
+  void fail_usage(const Call& call, std::string message, std::string param);
   void fail_field(const Call& call, const core::Error& error, const std::string& fault);
   std::optional<ApiError> check_load(const Route& route) const;
+  std::optional<ApiError> check_rate(const Admission& admission);
   ApiError no_such_model() const;
   HttpReply health(bool ready) const;
   std::string model_json() const;
@@ -108,6 +111,11 @@ class Service final : public HttpHandler {
                                                    std::string& fault);
   core::Status place_source(const StreamRequest& request, LiveStream::Options& options);
 
+  // service_sockets.cpp
+  void open_socket(const CallPtr& call);
+  bool check_handshake(const Call& call);
+  bool check_sockets(const Call& call, const LiveStream& stream);
+
   core::Rng next_rng();
 
   const ServiceOptions options_;
@@ -117,6 +125,9 @@ class Service final : public HttpHandler {
   std::atomic<bool> draining_{false};
   std::atomic<std::uint64_t> drawn_{0};
   std::function<std::size_t()> connections_;
+  RateLimiter rates_;  // I/O thread
+  const std::shared_ptr<std::atomic<std::size_t>> sockets_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
   ServeMetrics metrics_;
   RequestQueue queue_;
   StreamRegistry streams_;

@@ -77,6 +77,7 @@ ServeJob::Caller Service::caller_of(const Call& call) const {
 session::QuestionOptions Service::question_of(const ChatRequest& request) {
   session::QuestionOptions question;
   question.sampling = options_.sampling;
+  question.sampling.alternatives = request.top_logprobs;
   if (request.temperature) question.sampling.temperature = *request.temperature;
   if (request.top_p) question.sampling.top_p = *request.top_p;
   if (request.min_p) question.sampling.min_p = *request.min_p;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kFileScheme = "file://";
 constexpr int kRetryStreamSeconds = 5;
+constexpr std::string_view kPushSource = "push";
 
 std::vector<attend::StandingPrompt> prompts_of(const std::vector<StreamPrompt>& prompts) {
   using Kind = attend::StandingPrompt::Kind;
@@ -59,18 +60,6 @@ bool changes_knobs(const StreamRequest& request) {
   return request.refresh_s || request.change_threshold || request.max_new_tokens;
 }
 
-// Of `name=value&…`; empty when absent.
-std::string_view query_value(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    const std::size_t equals = pair.find('=');
-    if (pair.substr(0, equals) == name && equals != pair.npos) return pair.substr(equals + 1);
-    query.remove_prefix(std::min(query.size(), end + 1));
-  }
-  return {};
-}
-
 }  // namespace
 
 // Checked after it was found: another's stream looks like none.
@@ -85,6 +74,15 @@ std::shared_ptr<LiveStream> Service::own_stream(const Call& call) {
 
 core::Status Service::place_source(const StreamRequest& request, LiveStream::Options& options) {
   ingest::SourceOptions& source = options.session.source;
+  if (request.source == kPushSource) {
+    if (request.realtime || request.loop) {
+      return core::error(core::ErrorCode::kUsage, "what is pushed cannot be paced or looped",
+                         "leave out realtime and loop");
+    }
+    options.pushed = true;
+    options.shown_source = request.source;
+    return {};
+  }
   if (request.source.starts_with(kFileScheme)) {
     std::string path = request.source.substr(kFileScheme.size());
     path.erase(0, path.find_first_not_of('/'));
@@ -121,7 +119,8 @@ core::Result<LiveStream::Options> Service::stream_options(const StreamRequest& r
     options.id = "s" + std::to_string(next_rng().next() % 1'000'000'000'000ULL);
   }
   session.name = options.id;
-  session.source.fps = request.fps.value_or(options_.fps);
+  // A client that pushes chooses its pictures itself.
+  session.source.fps = request.fps.value_or(options.pushed ? 0 : options_.fps);
   session.senses = models_.offers();
   if (request.senses) {
     const auto has = [&](const char* name) {
@@ -216,10 +215,7 @@ void Service::follow_stream(const CallPtr& call) {
   if (after.empty()) after = query_value(call->request.query, "last_event_id");
   const auto seq = whole_number<std::uint64_t>(after.empty() ? "0" : after);
   if (!seq) {
-    return fail(*call, {.status = 400,
-                        .message = "Last-Event-ID is no number of an event",
-                        .code = "usage",
-                        .param = "Last-Event-ID"});
+    return fail_usage(*call, "Last-Event-ID is no number of an event", "Last-Event-ID");
   }
   const bool follow = query_value(call->request.query, "follow") != "false";
   HttpReply head = sse_head();
