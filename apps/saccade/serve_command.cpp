@@ -48,6 +48,7 @@ core::Result<transport::ServiceOptions> service_options(const CommandContext& co
   options.knobs = knobs_of(settings);
   options.filter_words = std::move(*words);
   options.fps = settings.fps;
+  options.console = transport::console_files();
   return options;
 }
 

@@ -22,6 +22,7 @@
 #include "ingest/ingest.h"
 #include "perceive/hear/detect_voice.h"
 #include "perceive/read/read.h"
+#include "session/shown_picture.h"
 
 namespace saccade::session {
 
@@ -88,6 +89,9 @@ class Session {
   virtual void stop() = 0;
   // Newest media time that was taken in; unset before the first frame. Any thread.
   virtual core::MediaTime position() const = 0;
+  // Newest picture that was looked at, small; null before the first. Only of a session that is
+  // `askable`. Any thread.
+  virtual ShownPicturePtr shown() const = 0;
 
   // In force from the next picture on. Any thread. Errors: kUsage, kExhausted (prompts),
   // kUnsupported (a session that answers no questions).

@@ -18,6 +18,7 @@ Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& cl
       foci_(parts_.intake->live(),
             [this](const std::vector<attend::Focus>& f) { on_busy(f.front().time); }),
       heard_(core::limits::kContextLinesMax),
+      shown_(clock),
       position_us_(core::MediaTime::unset().us()) {}
 
 // source -> ingest -Frame-> align -Moment-> perceive -Percept-> attend -Focus-> decode -> emit
@@ -93,6 +94,9 @@ void Wiring::perceive_loop() {
 
 void Wiring::perceive(align::Moment moment) {
   parts_.emitter->summary().count_seen();
+  if (const ingest::Picture* picture = moment.picture->picture(); picture && options_.askable) {
+    shown_.show(picture->pixels.view(), moment.time);
+  }
   perceive::Percept percept = parts_.perceiver.see(std::move(moment));
   // New questions are asked about what stands, too.
   if (take_new_prompts()) percept.unchanged = false;

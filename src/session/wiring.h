@@ -45,6 +45,7 @@ class Wiring {
   core::Status ask(const QuestionOptions& options, const SessionModels& models,
                    const QuestionContext& context);
   core::Status steer(Steering steering);
+  ShownPicturePtr shown() const { return shown_.take(); }
   // Newest media time taken in; unset before the first frame.
   core::MediaTime position() const {
     const std::int64_t us = position_us_;
@@ -80,6 +81,7 @@ class Wiring {
   Steering steering_;                    // not yet in force
   std::optional<attend::Focus> window_;  // of the newest picture
 
+  PictureWindow shown_;  // perceive thread shows
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> position_us_;
   core::Status outcome_;       // ingest thread only, read after it ended

@@ -30,6 +30,9 @@ enum class RouteId {
   kStreamEnd,
   kStreamEvents,
   kStreamAsk,
+  kStreamPicture,
+  kConsolePage,
+  kConsoleAsset,
 };
 
 struct Route {

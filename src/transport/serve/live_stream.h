@@ -44,6 +44,14 @@ class LiveStream final : private emit::EventSink {
   std::string to_json() const;
   const std::shared_ptr<EventRing>& ring() const { return ring_; }
 
+  // What the stream showed last.
+  struct Picture {
+    session::ShownPicturePtr shown;  // null: nothing yet
+    std::string jpeg;
+  };
+  // Encodes it, once for all who ask: some milliseconds. Errors: those of jpeg_of.
+  core::Result<Picture> picture() const;
+
   // As they were asked for last.
   core::Knobs knobs() const;
   core::Status steer(session::Steering steering);
@@ -76,6 +84,9 @@ class LiveStream final : private emit::EventSink {
   std::int64_t since_s_;  // of the state, seconds since 1970
   core::SteadyTime ended_at_;
   core::Knobs knobs_;
+  std::vector<attend::StandingPrompt> prompts_;
+  mutable std::mutex picture_mutex_;  // guards the next one, held while encoding
+  mutable Picture picture_;
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 // Threads: check and handle on the I/O thread; large bodies are read on a thread of the service.
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "transport/chat_request.h"
 #include "transport/route.h"
 #include "transport/serve/answer_job.h"
+#include "transport/serve/console_files.h"
 #include "transport/serve/request_queue.h"
 #include "transport/serve/serve_metrics.h"
 #include "transport/serve/stream_registry.h"
@@ -42,8 +44,9 @@ struct ServiceOptions {
   engine::SamplingOptions sampling;
   core::Knobs knobs;
   std::vector<std::string> filter_words;
-  bool context_lines = false;  // screen text and speech go into prompts
-  double fps = 5;              // of live streams
+  bool context_lines = false;            // screen text and speech go into prompts
+  double fps = 5;                        // of live streams
+  std::span<const ConsoleFile> console;  // empty = no console
 };
 
 class Service final : public HttpHandler {
@@ -106,6 +109,11 @@ class Service final : public HttpHandler {
   core::Result<LiveStream::Options> stream_options(const StreamRequest& request,
                                                    std::string& fault);
   core::Status place_source(const StreamRequest& request, LiveStream::Options& options);
+
+  // service_console.cpp
+  void show_console(const CallPtr& call);
+  void show_picture(const CallPtr& call);
+  void send_picture(const Call& call, const LiveStream& stream);
 
   core::Rng next_rng();
 
