@@ -15,6 +15,11 @@ build: setup ## build/release/saccade
 	@test -f build/release/build.ninja || cmake --preset release >/dev/null
 	@cmake --build --preset release --target saccade
 
+console: ## console/dist anew, after a change in console/src
+	@tools/setup.sh test
+	@tools/node.sh typescript/bin/tsc --noEmit
+	@tools/node.sh vite/bin/vite.js build --logLevel warn
+
 sample: setup ## the bundled sample video and its truth file
 	@test -f $(SAMPLE) -a $(SAMPLE) -nt tools/make_sample.py || build/venv/bin/python tools/make_sample.py build/sample
 
@@ -28,4 +33,4 @@ test: ## every test; ends with "N passed, N failed"
 style: ## formatting, borders, size budgets, clang-tidy
 	@build/venv/bin/python tools/tidy.py && build/venv/bin/python tools/run_tests.py tidy
 
-.PHONY: help setup build sample watch test style
+.PHONY: help setup build console sample watch test style

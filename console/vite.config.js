@@ -10,7 +10,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rollupOptions: {
       output: {
-        banner: '/*! With uPlot 1.6.32, (c) 2022 Leon Sorokin, MIT licence. */',
+        postBanner: '/*! With uPlot 1.6.32, (c) 2022 Leon Sorokin, MIT licence. */',
         entryFileNames: 'assets/console-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',
       },

@@ -3,6 +3,7 @@
 
 export const GUTTER = 72;  // pixels left of the axis, for names and scales
 export const WINDOWS_S = [10, 20, 30, 60, 120, 300, 600, 1800] as const;
+const FIRST_S = 20;      // a young stream is not drawn into a corner
 const RUN_AHEAD_S = 1.5;  // how far time is guessed on between two events
 
 export class Axis {
@@ -40,8 +41,8 @@ export class Axis {
   }
 
   range(): [number, number] {
-    if (this.following) this.end = Math.max(this.now(), this.windowS);
-    return [this.end - this.windowS, this.end];
+    if (this.following) this.end = Math.max(this.now(), Math.min(this.windowS, FIRST_S));
+    return [Math.max(0, this.end - this.windowS), this.end];
   }
 
   x(time: number, width: number): number {

@@ -46,9 +46,12 @@ function sheet(title: string, action: string, submit: (() => Promise<void> | voi
   return { dialog, form, close };
 }
 
+let fields = 0;
 function field(label: string, input: HTMLElement, help = ''): HTMLElement {
-  return el('label', { class: 'field' }, el('span', { class: 'label' }, label), input,
-    help ? el('span', { class: 'help' }, help) : '');
+  const id = `help-${++fields}`;
+  if (help) input.setAttribute('aria-describedby', id);
+  return el('div', { class: 'field' }, el('label', { class: 'field' }, el('span', { class: 'label' }, label), input),
+    help ? el('span', { class: 'help', id }, help) : '');
 }
 
 function check(name: string, label: string, checked: boolean): HTMLLabelElement {

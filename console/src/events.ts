@@ -45,6 +45,11 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
+function shareOf(value: unknown): number | undefined {
+  const number = asNumber(value);
+  return number === undefined ? undefined : Math.min(1, Math.max(0, number));
+}
+
 function boxOf(value: unknown): Corner[] {
   const corners = asList(value).slice(0, 4).map((corner): Corner | undefined => {
     const [x, y] = asList(corner).map(asNumber);
@@ -73,7 +78,7 @@ export function readEvent(raw: string): StreamEvent | undefined {
     final: json['final'] !== false,
     id: asText(json['id']),
     prompt: asText(json['prompt']),
-    confidence: asNumber(json['confidence']),
+    confidence: shareOf(json['confidence']),
     frameAgeMs: asNumber(json['frame_age_ms']),
     yes: typeof json['yes'] === 'boolean' ? json['yes'] : undefined,
     reason: asText(json['reason']),

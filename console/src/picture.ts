@@ -11,6 +11,8 @@ const EVERY_MS = 210;       // the server makes no more than five a second
 const EVERY_IDLE_MS = 1000;
 const LEGIBLE = 15;         // pixels: text of this height can be read in the picture itself
 
+type Rect = readonly [left: number, top: number, width: number];
+
 export class PictureView {
   readonly element: HTMLElement;
   boxes = true;
@@ -95,10 +97,12 @@ export class PictureView {
     if (!this.boxes) return;
     const scale = width / (this.source[0] || width);
     pen.font = fontOf(this.canvas, 11, 500);
-    for (const span of this.story().textsAt(this.time)) this.drawBox(span, scale);
+    const labels: Rect[] = [];
+    for (const span of this.story().textsAt(this.time)) this.drawBox(span, scale, labels);
   }
 
-  private drawBox(span: Span, scale: number): void {
+  // `labels` are the places that are taken: a label that finds none is left out.
+  private drawBox(span: Span, scale: number, labels: Rect[]): void {
     const { pen, width, height } = this.surface;
     const corners = span.box.map(([x, y]): [number, number] => [x * scale, y * scale]);
     const left = Math.min(...corners.map(([x]) => x));
@@ -122,6 +126,10 @@ export class PictureView {
     const tall = 16, wide = pen.measureText(label).width + 8;
     const x = Math.max(0, Math.min(left, width - wide));
     const y = top >= tall + 3 ? top - tall - 3 : Math.min(bottom + 3, height - tall);
+    const taken = labels.some(([left1, top1, wide1]) =>
+      x < left1 + wide1 && left1 < x + wide && Math.abs(y - top1) < tall);
+    if (taken && !pointed) return;
+    labels.push([x, y, wide]);
     pen.fillStyle = 'rgb(8 14 17 / 82%)';
     pen.fillRect(x, y, wide, tall);
     pen.fillStyle = '#f3f7f7';

@@ -257,7 +257,7 @@ export class Timeline {
     for (const lane of LANES.slice(0, -1)) {
       for (const span of story.at(cursor, lane, slack).slice(-4)) {
         const sure = span.confidence === undefined ? '' : ` · ${percent(span.confidence)}`;
-        const said = lane === 'alert' ? `${span.prompt}: ${span.yes ? 'yes' : 'no'}` : shown(span.text, 200);
+        const said = lane === 'alert' ? `${shown(span.prompt, 64)}: ${span.yes ? 'yes' : 'no'}` : shown(span.text, 200);
         lines.push([lane, said + sure]);
       }
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,22 @@ TEST_F(PictureWindowTest, CopiesSeldomUntilSomebodyLooks) {
   clock.advance_us(kShownIntervalUs);
   show(0);
   EXPECT_EQ(8U, number());  // nobody has looked for a while
+}
+
+TEST_F(PictureWindowTest, IsShownAndTakenAtOnce) {
+  std::thread showing([&] {
+    for (int i = 0; i < 200; ++i) {
+      show(i);
+      clock.advance_us(kShownIntervalUs);
+    }
+  });
+  std::uint64_t last = 0;
+  while (last < 50) {
+    const std::uint64_t next = number();
+    EXPECT_GE(next, last);
+    last = next;
+  }
+  showing.join();
 }
 
 }  // namespace
