@@ -19,6 +19,7 @@ export interface StreamInfo {
   readonly alerts: readonly Prompt[];
   readonly senses: readonly string[];
   readonly position: number | undefined;
+  readonly created: number;
 }
 
 // A refusal in the server's words, and what to do about it in ours.
@@ -74,6 +75,7 @@ function streamOf(value: unknown): StreamInfo {
     alerts: promptsOf(json['alerts']),
     senses: asList(json['senses']).map(asText),
     position: asNumber(json['position_s']),
+    created: asNumber(json['created']) ?? 0,
   };
 }
 
@@ -87,6 +89,7 @@ export class Api {
   }
 
   setKey(key: string): void {
+    if (/[^\x21-\x7e]/.test(key)) throw new Problem(0, 'bad_key', 'A key is printable ASCII without spaces.', 'key');
     this.key = key;
     if (key) sessionStorage.setItem(KEY_PLACE, key);
     else sessionStorage.removeItem(KEY_PLACE);

@@ -12,7 +12,7 @@ import { PictureView } from './picture';
 import { ServerPanel } from './server_panel';
 import { Follower } from './sse';
 import { Story } from './story';
-import { clock, shown } from './text';
+import { clock, sentence, shown } from './text';
 import { onTheme, toggleTheme } from './theme';
 import { Timeline } from './timeline';
 
@@ -26,6 +26,7 @@ export class App {
   private story = new Story();
   private streams: StreamInfo[] = [];
   private id: string | undefined;
+  private created: number | undefined;
   private follower: Follower | undefined;
   private serverProblem: Problem | undefined;
   private loaded = false;
@@ -145,6 +146,7 @@ export class App {
   private async refreshServer(): Promise<void> {
     this.serverProblem = await this.server.refresh();
     sayProblem(this.bar, this.serverProblem);
+    this.drawLink();
   }
 
   private async refreshStreams(): Promise<void> {
@@ -157,12 +159,14 @@ export class App {
       throw error;
     }
     this.drawStreams();
+    // Another stream of the same name has its own story.
+    if (this.stream && this.created !== this.stream.created) this.id = undefined;
     this.select(this.wanted());
     this.drawHead();
   }
 
   private wanted(): string | undefined {
-    const named = decodeURIComponent(location.hash.replace(/^#\/?/, ''));
+    const named = location.hash.replace(/^#\/?/, '');
     if (this.streams.some((stream) => stream.id === named)) return named;
     return this.streams.some((stream) => stream.id === this.id) ? this.id : this.streams[0]?.id;
   }
@@ -177,6 +181,7 @@ export class App {
       return;
     }
     this.id = id;
+    this.created = this.stream?.created;
     this.follower?.close();
     this.follower = undefined;
     this.story = new Story();
@@ -259,8 +264,10 @@ export class App {
     const left = link.state === 'waiting' ? Math.max(0, Math.ceil((link.until - Date.now()) / 1000)) : 0;
     const words = { connecting: 'connecting', live: 'connected', over: 'complete',
       waiting: `reconnecting in ${left} s`, refused: 'gone' }[link.state];
-    say(this.link, words);
-    this.link.dataset['link'] = link.state;
+    // A line that broke without a word looks whole until the watchdog bites; the server panel knows sooner.
+    const silent = link.state === 'live' && this.serverProblem;
+    say(this.link, silent ? 'no answer' : words);
+    this.link.dataset['link'] = silent ? 'waiting' : link.state;
     this.link.disabled = link.state !== 'waiting';
     if (link.state === 'refused') this.link.title = link.problem.message;
   }
@@ -268,7 +275,7 @@ export class App {
   private drawEmpty(problem?: Problem): void {
     document.title = 'Saccade';
     const box = problem
-      ? el('div', { class: 'nothing' }, el('h1', {}, problem.message), el('p', {}, problem.advice),
+      ? el('div', { class: 'nothing' }, el('h1', {}, sentence(problem.message)), el('p', {}, problem.advice),
         button('Try again', () => this.reload(), { class: 'primary' }))
       : el('div', { class: 'nothing' }, el('h1', {}, 'Nothing is being watched yet.'),
         el('p', {}, 'Add a camera, a stream or a file. What is seen, read and heard appears here, on one time axis.'),

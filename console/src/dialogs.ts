@@ -4,6 +4,7 @@ import { problemOf, type Api, type Prompt, type StreamInfo } from './api';
 import { button, el, fill, say } from './dom';
 import { exported, save, type Format } from './export';
 import type { Story } from './story';
+import { sentence } from './text';
 
 const PROMPTS_MAX = 16;
 
@@ -30,7 +31,7 @@ function sheet(title: string, action: string, submit: (() => Promise<void> | voi
     fill(wrong);
     void Promise.resolve().then(submit).then(close, (error: unknown) => {
       const problem = problemOf(error);
-      fill(wrong, el('strong', {}, problem.message), problem.advice ? el('p', {}, problem.advice) : '');
+      fill(wrong, el('strong', {}, sentence(problem.message)), problem.advice ? el('p', {}, problem.advice) : '');
       const field = form.elements.namedItem(problem.param.split(/[.[]/)[0] ?? '');
       if (field instanceof HTMLInputElement) {
         field.setAttribute('aria-invalid', 'true');
@@ -220,5 +221,5 @@ export function showHelp(): void {
 // A line for the bar at the top, or nothing.
 export function sayProblem(bar: HTMLElement, problem: { message: string; advice: string } | undefined): void {
   bar.hidden = !problem;
-  say(bar, problem ? `${problem.message} ${problem.advice}` : '');
+  say(bar, problem ? `${sentence(problem.message)} ${problem.advice}` : '');
 }

@@ -5,7 +5,7 @@ import { button, el, fill, say } from './dom';
 import { asList, asObject, asText, KINDS, type Kind, type StreamEvent } from './events';
 import { messages } from './sse';
 import type { Lane, Span, Story } from './story';
-import { clock, milliseconds, percent, plural, shown } from './text';
+import { clock, milliseconds, percent, plural, sentence, shown } from './text';
 
 const ASKED_MAX = 8;
 const EVENTS_SHOWN_MAX = 80;
@@ -122,7 +122,7 @@ export class AskBox {
       const known = problemOf(error);
       const told = known.code === 'unreachable' && error instanceof Error && first ? error.message : known.message;
       said.classList.add('bad');
-      say(said, shown(told));
+      say(said, sentence(told));
       say(meta, known.advice);
     } finally {
       this.go.disabled = false;

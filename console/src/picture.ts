@@ -4,7 +4,7 @@ import { problemOf, type Api } from './api';
 import { fitted, fontOf, Surface } from './canvas';
 import { el, say } from './dom';
 import type { Span, Story } from './story';
-import { clock, shown } from './text';
+import { clock, sentence, shown } from './text';
 import { colour } from './theme';
 
 const EVERY_MS = 210;       // the server makes no more than five a second
@@ -60,7 +60,7 @@ export class PictureView {
       } catch (error) {
         if (signal.aborted) return;
         const problem = problemOf(error);
-        if (!this.bitmap && problem.code !== 'no_picture') say(this.note, problem.message);
+        if (!this.bitmap && problem.code !== 'no_picture') say(this.note, sentence(problem.message));
         wait = EVERY_IDLE_MS;
       }
       await new Promise((done) => setTimeout(done, wait));

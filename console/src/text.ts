@@ -19,6 +19,12 @@ export function clock(seconds: number, decimals = 1): string {
   return hours ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
+// The server's messages begin small and end open, as parts of longer ones.
+export function sentence(text: string): string {
+  const clean = shown(text, 600);
+  return clean.charAt(0).toUpperCase() + clean.slice(1) + (/[.!?…)]$/.test(clean) ? '' : '.');
+}
+
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }

@@ -460,6 +460,7 @@ def test_a_server_that_is_gone_is_told_and_found_again(eye, server, room):
     it.context.set_offline(True)
     expect(page.locator(".bar")).to_contain_text("The server does not answer", timeout=15_000)
     expect(page.locator(".bar")).to_contain_text("saccade serve")
+    expect(page.locator(".link")).to_have_text("no answer")
     it.shot("offline")
     it.context.set_offline(False)
     expect(page.locator(".bar")).to_be_hidden(timeout=15_000)
