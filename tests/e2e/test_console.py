@@ -11,6 +11,7 @@ import time
 
 import pytest
 from conftest import ROOT, SAMPLE
+from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import expect, sync_playwright
 from serve_tools import Server, until
 
@@ -438,6 +439,26 @@ def test_t22_hostile_texts_stay_texts(eye, jpeg):
     it.check()
 
 
+def test_t22_a_wall_with_markup_on_it(eye, tmp_path):
+    page_of_text = Image.new("RGB", (1280, 240), "white")
+    font = ImageFont.truetype(next((ROOT / "models/mini/fonts").glob("*.ttf")), 44)
+    ImageDraw.Draw(page_of_text).text((40, 80), "<img src=x onerror=alert(1)>", "black", font)
+    page_of_text.save(tmp_path / "wall.png")
+    running = Server("--media-path", tmp_path)
+    try:
+        body = {"source": "file:///wall.png", "id": "wall", "senses": ["see", "read"], "prompts": ["What is it?"]}
+        assert running.request("POST", "/v1/streams", body)[0] == 201
+        it = eye(running)
+        page = it.open()
+        expect(page.locator(".events .what").filter(has_text="onerror").first).to_be_visible(timeout=20_000)
+        expect(page.locator(".link")).to_have_text("complete")
+        expect(page.locator(".chip.ended")).to_be_visible()
+        assert page.evaluate("document.querySelectorAll('img').length") == 1
+        it.check(NO_PICTURE_YET)
+    finally:
+        assert running.stop() == 0, running.log
+
+
 def test_a_broken_line_is_taken_up_where_it_broke(eye, jpeg):
     it = eye()
     page = it.page
@@ -468,6 +489,19 @@ def test_a_server_that_is_gone_is_told_and_found_again(eye, server, room):
     it.check(allowed=["ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED"])
 
 
+def test_another_stream_of_the_same_name_has_its_own_story(eye, server, room):
+    it = eye()
+    page = it.open("/#/room")
+    expect(page.locator(".events .text").first).to_be_visible(timeout=20_000)
+    server.request("DELETE", "/v1/streams/room")
+    time.sleep(1.1)  # streams are told apart by the second they were made in
+    assert server.request("POST", "/v1/streams", {**ROOM, "senses": ["see"]})[0] == 201
+    expect(page.locator(".link")).to_have_text("connected", timeout=10_000)
+    expect(page.locator(".card.caption .said")).not_to_contain_text("not answered", timeout=20_000)
+    expect(page.locator(".events .text")).to_have_count(0)
+    it.check(NO_PICTURE_YET)
+
+
 def test_a_key_is_asked_for_and_stays_in_the_tab(eye, tmp_path):
     (tmp_path / "keys").write_text("alice key-of-alice\n")
     running = Server("--media-path", SAMPLE.parent, "--api-key-file", tmp_path / "keys")
@@ -477,7 +511,10 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(eye, tmp_path):
         dialog = page.get_by_role("dialog", name="API key")
         expect(dialog).to_be_visible()
         it.shot("key")
-        page.keyboard.type("wrong-key-of-nobody")
+        page.keyboard.type("no key at all")
+        page.keyboard.press("Enter")
+        expect(page.locator("dialog .wrong")).to_contain_text("without spaces")
+        page.locator("dialog input").fill("wrong-key-of-nobody")
         page.keyboard.press("Enter")
         expect(dialog).to_be_visible(timeout=8000)  # asked again
         page.get_by_label("Key", exact=True).fill("key-of-alice")
