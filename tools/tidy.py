@@ -21,6 +21,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import cpp_text  # noqa: E402
 
+# The one file that must read like the picture of the pipeline.
+PICTURE, PICTURE_LINES_MAX = 'src/session/wiring.cpp', 150
 LINES_MAX, FUNCTION_LINES_MAX, FILE_BYTES_MAX = 800, 70, 1_000_000
 COLUMNS_MAX, SCRIPT_COLUMNS_MAX = 100, 120  # C++, and everything else
 CLANG_FORMAT_VERSION = '14'
@@ -188,8 +190,9 @@ def check_sizes(tree):
     for path in tree.of_kind(CODE):
         lines = tree.text(path).splitlines()
         columns_max = COLUMNS_MAX if path.endswith(('.h', '.cpp')) else SCRIPT_COLUMNS_MAX
-        if len(lines) > LINES_MAX:
-            tree.find('lines', path, 1, f'{len(lines)} lines, at most {LINES_MAX} (split by duty)')
+        lines_max = PICTURE_LINES_MAX if path == PICTURE else LINES_MAX
+        if len(lines) > lines_max:
+            tree.find('lines', path, 1, f'{len(lines)} lines, at most {lines_max} (split by duty)')
         for number, line in enumerate(lines, 1):
             if len(line) > columns_max and 'http' not in line:
                 tree.find('columns', path, number, f'{len(line)} columns, at most {columns_max}')

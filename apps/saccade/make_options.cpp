@@ -134,6 +134,7 @@ core::Result<session::SessionOptions> session_options(const Settings& settings,
   options.stops = settings.stop;
   options.filter_words = std::move(words).value();
   options.knobs = knobs_of(settings);
+  options.governing = {.policy = settings.policy, .slo_ms = settings.slo_ms};
   options.media_max = core::MediaDuration::from_seconds(settings.duration_s);
   return options;
 }

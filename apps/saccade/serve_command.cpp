@@ -46,6 +46,7 @@ core::Result<transport::ServiceOptions> service_options(const CommandContext& co
   options.seed = static_cast<std::uint64_t>(context.clock.wall_now().us);
   options.sampling = sampling_of(settings);
   options.knobs = knobs_of(settings);
+  options.governing = {.policy = settings.policy, .slo_ms = settings.slo_ms};
   options.filter_words = std::move(*words);
   options.fps = settings.fps;
   options.console = transport::console_files();
@@ -93,7 +94,7 @@ core::Status run_serve(CommandContext& context) {
   options->model = model_name(settings.alias, traits.name);
   options->context_lines =
       settings.context_lines == "on" || (settings.context_lines == "auto" && traits.wants_context);
-  auto shared = session::SharedModels::create(std::move(*models), std::move(*files));
+  auto shared = session::SharedModels::create(std::move(*models), std::move(*files), context.clock);
   if (!shared) return std::move(shared).error();
 
   auto service = std::make_unique<transport::Service>(std::move(*options), **shared, context.clock);

@@ -44,6 +44,7 @@ struct Settings {
   std::string filter_words_file;
   // pace
   int slo_ms = 0;
+  std::string policy = "auto";
   int change_threshold = 12;
   double refresh_s = 30;
   double keep_share = 1;

@@ -57,9 +57,14 @@ const std::array kTable = {
                 "", limits::kStopStringsMax},
     SettingInfo{"filter_words_file", &S::filter_words_file, G::kQuestions,
                 "File with words to hide in all texts, one per line"},
-    SettingInfo{"slo_ms", &S::slo_ms, G::kPace,
-                "Longest time from picture to answer; longer ones are shortened; 0 = none",
-                "milliseconds", 0, 600'000},
+    SettingInfo{
+        "slo_ms", &S::slo_ms, G::kPace,
+        "Longest time from a live picture to its answer, kept by giving up quality in a known "
+        "order; 0 = the policy's",
+        "milliseconds", 0, 600'000},
+    SettingInfo{"policy", &S::policy, G::kPace,
+                "How a live stream is governed; auto = captions with a deadline, else none", "", 0,
+                0, "auto|none|captions|alert|reading|medical|low-power|max-quality"},
     SettingInfo{"change_threshold", &S::change_threshold, G::kPace,
                 "A part of the picture counts as changed above this difference in brightness",
                 "levels", 0, 255},

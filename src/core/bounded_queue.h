@@ -148,6 +148,13 @@ class Mailbox {
     return true;
   }
 
+  // Waits for an item and leaves it there. False once closed and empty.
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [&] { return closed_ || item_.has_value(); });
+    return item_.has_value();
+  }
+
   // Waits for an item. Nothing once closed and empty.
   std::optional<T> take() {
     std::unique_lock lock(mutex_);

@@ -40,7 +40,7 @@ struct Event {
   bool final = true;                   // false: a later event with the same `id` replaces this one
   std::string id;                      // joins partial and final; may be empty
   std::string prompt;                  // id of the standing prompt; may be empty
-  std::string reason;                  // drop: busy|rate|late|corrupt; status: state and why
+  std::string reason;                  // drop: busy|rate|late|corrupt; status: state; knobs: rung
   std::uint64_t count = 0;             // drop: how many
   std::optional<double> confidence;    // 0..1
   std::optional<double> frame_age_ms;  // from decoder to this event

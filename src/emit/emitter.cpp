@@ -360,11 +360,12 @@ void Emitter::tell_drops(bool all) {
   }
 }
 
-void Emitter::on_knobs(const core::Knobs& knobs) {
+void Emitter::on_knobs(const core::Knobs& knobs, const std::string& rung) {
   const std::lock_guard lock(mutex_);
   Event event;
   event.kind = EventKind::kKnobs;
   event.knobs = knobs.version;
+  event.reason = rung;
   event.numbers = {{"fovea_tiles_max", knobs.fovea_tiles_max},
                    {"change_threshold", knobs.change_threshold},
                    {"refresh_max_s", knobs.refresh_max.seconds()},

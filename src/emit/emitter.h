@@ -70,7 +70,8 @@ class Emitter {
   void on_source(const ingest::SourceInfo& info);
   void on_loss(const ingest::Loss& loss);
   void on_drop(DropReason reason, core::MediaTime time, std::uint64_t count = 1);
-  void on_knobs(const core::Knobs& knobs);
+  // `rung`: what of the quality is given up for the deadline; empty = nothing is governed.
+  void on_knobs(const core::Knobs& knobs, const std::string& rung = {});
   // Something went wrong that does not end the session.
   void on_error(const core::Error& error, const std::string& prompt_id = {});
 

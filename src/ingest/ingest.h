@@ -50,6 +50,9 @@ class Source {
 
   virtual void close() = 0;
   virtual bool live() const = 0;
+  // Items come at the clock's pace: a live source, or a file played in real time. Who is slower
+  // than that must leave something out.
+  virtual bool paced() const = 0;
 };
 
 // Body of the hidden subcommand `saccade decode-worker`: speaks the worker protocol on descriptor

@@ -44,6 +44,7 @@ class SourceProcess final : public Source {
   core::Result<SourceItem> next(std::chrono::milliseconds wait) override;
   void close() override;
   bool live() const override { return input_.kind != SourceKind::kRecorded; }
+  bool paced() const override { return live() || options_.realtime; }
 
   // The process that decodes now, for tests that harm it; -1 when there is none.
   pid_t worker_pid() const { return worker_ ? worker_->process->pid() : -1; }

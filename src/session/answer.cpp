@@ -25,4 +25,18 @@ core::Status answer(attend::Focus& focus, const AnswerWay& way,
   });
 }
 
+void answer_all(Asked& asked, AnswerWay way, decode::AnswerOptions options,
+                std::uint64_t& answers) {
+  way.on_token = [&](const decode::Token&) {
+    ++asked.shape.new_tokens;
+    return true;
+  };
+  for (attend::Focus& focus : asked.foci) {
+    options.answer = ++answers;
+    // A failed answer was told as an event; the stream goes on.
+    (void)answer(focus, way, options);
+  }
+  asked.turn.served(asked.shape, asked.foci.front().captured);
+}
+
 }  // namespace saccade::session

@@ -50,6 +50,25 @@ core::Result<std::unique_ptr<Intake>> open_intake(const SessionOptions& options,
   return Intake::open(std::move(intake), context.clock, context.rng);
 }
 
+struct Governed {
+  std::unique_ptr<Governor> own;
+  std::unique_ptr<Governor::Place> place;
+};
+
+// Only sources at the clock's pace: the others wait for their answers.
+core::Result<Governed> govern(const SessionOptions& options, const SessionModels& models,
+                              const Intake& intake, const core::Clock& clock) {
+  Governed out;
+  if (!intake.paced()) return out;
+  const bool asked = options.governing.policy != "auto" || options.governing.slo_ms > 0;
+  if (!models.governor && !asked) return out;
+  if (!models.governor) out.own = std::make_unique<Governor>(clock);
+  auto place = join_governor(out.own ? *out.own : *models.governor, options, models);
+  if (!place) return place.error();
+  out.place = std::move(*place);
+  return out;
+}
+
 }  // namespace
 
 bool wants_lines(ContextLines chosen, const SessionModels& models) {
@@ -81,8 +100,12 @@ core::Result<Parts> build_parts(const SessionOptions& options, const SessionMode
   auto intake = open_intake(options, context);
   if (!intake) return std::move(intake).error();
   align::Aligner aligner(align_options(options, **intake), context.clock);
+  auto governed = govern(options, models, **intake, context.clock);
+  if (!governed) return std::move(governed).error();
 
-  Parts parts{.intake = std::move(intake).value(),
+  Parts parts{.own_governor = std::move(governed->own),
+              .place = std::move(governed->place),
+              .intake = std::move(intake).value(),
               .emitter = std::move(emitter).value(),
               .aligner = std::move(aligner),
               .perceiver =

@@ -17,6 +17,7 @@ TEST(Device, EveryJobRunsOnOneThreadAndComesBackDone) {
   Device device({});
   std::set<std::thread::id> seen;  // touched by jobs only, and these never overlap
   std::vector<std::thread> callers;
+  callers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
       for (int j = 0; j < 200; ++j) {

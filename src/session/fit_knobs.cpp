@@ -1,5 +1,8 @@
 #include "session/fit_knobs.h"
 
+#include <string>
+#include <utility>
+
 namespace saccade::session {
 namespace {
 
@@ -20,6 +23,22 @@ core::KnobsPtr fit_knobs(core::KnobsPtr knobs, const ingest::SourceInfo& source,
   fitted->read_pixels_max = kStill;
   emitter.on_knobs(*fitted);
   return fitted;
+}
+
+void renew_knobs(core::KnobsPtr& knobs, std::optional<core::Knobs> asked, Governor::Place* place,
+                 emit::Emitter& emitter) {
+  std::string rung;
+  if (place) {
+    if (asked) place->set_base(*asked);
+    const auto published = place->take_knobs();
+    asked = published ? std::optional(published->knobs) : std::nullopt;
+    if (published) rung = governor::name_of(published->rung);
+  }
+  if (!asked) return;
+  auto renewed = std::make_shared<core::Knobs>(*asked);
+  renewed->version = knobs->version + 1;
+  emitter.on_knobs(*renewed, rung);
+  knobs = std::move(renewed);
 }
 
 }  // namespace saccade::session

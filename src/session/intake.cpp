@@ -13,7 +13,7 @@ core::Result<std::unique_ptr<Intake>> Intake::open(Options options, const core::
     core::Rng second_rng(rng.next());
     auto second = ingest::Source::open(std::move(*options.audio_source), clock, second_rng);
     if (!second) return std::move(second).error();
-    intake->second_.emplace();
+    intake->second_ = Feed();
     intake->second_->source = std::move(second).value();
   }
   auto first = ingest::Source::open(std::move(options.source), clock, rng);

@@ -29,6 +29,7 @@ class Intake {
   core::Result<ingest::SourceItem> next(std::chrono::milliseconds wait);
   void close();
   bool live() const { return first_.source->live(); }
+  bool paced() const { return first_.source->paced(); }
   // Both sources are live: only arrival ties their stamps together.
   bool two_clocks() const { return second_ && live() && second_->source->live(); }
 

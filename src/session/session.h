@@ -24,10 +24,21 @@
 #include "perceive/read/read.h"
 #include "session/shown_picture.h"
 
+namespace saccade::governor {
+class Governor;
+}
+
 namespace saccade::session {
 
 class Device;
 struct QuestionOptions;
+
+// How a stream at the clock's pace is governed; other streams are not. Names and what they mean:
+// governor/policy.h.
+struct Governing {
+  std::string policy = "auto";  // auto = "captions" with a deadline, else "none"
+  int slo_ms = 0;               // an answer may be this old, 1..600'000; 0 = the policy's
+};
 struct QuestionContext;
 
 // Which senses run. Without `see` no question can be answered.
@@ -51,6 +62,7 @@ struct SessionOptions {
   std::vector<std::string> stops;
   std::vector<std::string> filter_words;
   core::Knobs knobs;
+  Governing governing;
   core::MediaDuration media_max;  // stop after this much media; 0 = no limit
   // Greatest resident size of the process so far, for the summary; may be empty.
   std::function<std::uint64_t()> peak_memory_bytes;
@@ -65,6 +77,8 @@ struct SessionModels {
   engine::SpeechModel* speech = nullptr;
   // Set when others answer with the same `language`: whose turn it is (device.h).
   Device* device = nullptr;
+  // Of the device that these models run on; null = the session has the device to itself.
+  governor::Governor* governor = nullptr;
   int view_tokens = 0;  // of a picture's global view; 0 = depends on the picture
 };
 
@@ -76,8 +90,9 @@ struct Steering {
 
 class Session {
  public:
-  // Errors: kUsage (prompts without a model, too many prompts, bad option), and those of
-  // ingest::Source::open. `clock` and `sink` must outlive the session.
+  // Errors: kUsage (prompts without a model, too many prompts, bad option), kExhausted (the
+  // governor refuses another stream), and those of ingest::Source::open. `clock` and `sink` must
+  // outlive the session.
   static core::Result<std::unique_ptr<Session>> open(SessionOptions options, SessionModels models,
                                                      emit::EventSink& sink,
                                                      const core::Clock& clock, core::Rng rng);

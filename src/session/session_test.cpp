@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "decode/fake_language_model.h"
+#include "governor/governor.h"
 #include "perceive/hear/fake_speech_model.h"
 #include "perceive/see/fake_encoder.h"
 #include "session/question.h"
@@ -43,7 +44,7 @@ struct Kept final : emit::EventSink {
 
 // Three scenes of a second, and a sound that the stand-in detector takes for speech.
 std::string clip() {
-  static const std::string path = [] {
+  static const std::string kPath = [] {
     // One per process: the cases run side by side.
     const auto file = std::filesystem::temp_directory_path() /
                       ("saccade-session-test-" + std::to_string(getpid()) + ".mkv");
@@ -56,7 +57,7 @@ std::string clip() {
     EXPECT_EQ(0, std::system(command.c_str()));
     return file.string();
   }();
-  return path;
+  return kPath;
 }
 
 class SessionTest : public testing::Test {
@@ -161,6 +162,49 @@ TEST_F(SessionTest, StopFromAnotherThreadEndsALoopedRealtimeRun) {
   EXPECT_TRUE(session->run().ok());
   stopper.join();
   EXPECT_EQ(EventKind::kStats, kept.events.back().kind);
+}
+
+TEST_F(SessionTest, AGovernedStreamTellsItsRungAndAnswersInItsTurns) {
+  options.source.realtime = true;
+  options.governing = {.policy = "alert", .slo_ms = 500};
+  ASSERT_TRUE(open()->run().ok());
+  const auto told = kept.of(EventKind::kKnobs);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ("full", told.front().reason);
+  EXPECT_FALSE(kept.of(EventKind::kCaption).empty());
+  EXPECT_EQ(told.front().knobs, kept.of(EventKind::kCaption).front().knobs);
+}
+
+TEST_F(SessionTest, TwoStreamsShareAGovernorAndStoppingOneFreesTheOther) {
+  governor::Governor governor(clock);
+  options.source.loop = true;
+  options.source.realtime = true;
+  options.governing.slo_ms = 500;
+  SessionModels shared = models();
+  shared.governor = &governor;
+  struct Nowhere final : emit::EventSink {
+    void on_event(const emit::Event&) override {}
+  } nowhere;
+  auto first = Session::open(options, shared, nowhere, clock, core::Rng(1));
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(1, governor.snapshot().streams);
+  std::thread running([&] { EXPECT_TRUE((*first)->run().ok()); });
+  while (governor.snapshot().answers == 0) clock.sleep_us(10'000);
+  (*first)->stop();
+  running.join();
+  EXPECT_EQ(0, governor.snapshot().streams);
+  EXPECT_EQ(0, governor.snapshot().running);
+}
+
+TEST_F(SessionTest, AnUnknownPolicyAndADeadlineOutOfRangeAreRefused) {
+  options.source.realtime = true;
+  for (const Governing& wrong :
+       {Governing{"fast", 0}, Governing{"alert", -1}, Governing{"alert", 600'001}}) {
+    options.governing = wrong;
+    const auto session = Session::open(options, models(), kept, clock, core::Rng(1));
+    ASSERT_FALSE(session.ok());
+    EXPECT_EQ(core::ErrorCode::kUsage, session.error().code);
+  }
 }
 
 TEST_F(SessionTest, AStillIsSearchedForSmallerTextAndThatIsTold) {

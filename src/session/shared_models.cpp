@@ -28,7 +28,7 @@ std::unique_ptr<T> take_last(std::vector<std::unique_ptr<T>>& idle) {
 
 }  // namespace
 
-SharedModels::SharedModels(LoadedModels loaded, ModelFiles files)
+SharedModels::SharedModels(LoadedModels loaded, ModelFiles files, const core::Clock& clock)
     : loaded_(std::move(loaded)),
       files_(std::move(files)),
       offers_{.see = loaded_.vision_language.vision != nullptr,
@@ -36,14 +36,17 @@ SharedModels::SharedModels(LoadedModels loaded, ModelFiles files)
               .hear = loaded_.speech != nullptr},
       device_({.vision = loaded_.vision_language.vision.get(),
                .language = loaded_.vision_language.language.get(),
-               .speech = loaded_.speech.get()}) {
+               .speech = loaded_.speech.get()}),
+      governor_(clock) {
   if (loaded_.reader) readers_.push_back(std::move(loaded_.reader));
   if (loaded_.voice) voices_.push_back(std::move(loaded_.voice));
 }
 
 core::Result<std::unique_ptr<SharedModels>> SharedModels::create(LoadedModels loaded,
-                                                                 ModelFiles files) {
-  std::unique_ptr<SharedModels> shared(new SharedModels(std::move(loaded), std::move(files)));
+                                                                 ModelFiles files,
+                                                                 const core::Clock& clock) {
+  std::unique_ptr<SharedModels> shared(
+      new SharedModels(std::move(loaded), std::move(files), clock));
   const auto tokens = measure_view_tokens(shared->device_.lend().vision);
   if (!tokens) return tokens.error();
   shared->view_tokens_ = *tokens;
@@ -70,6 +73,7 @@ core::Result<SharedModels::Loan> SharedModels::lend(const Senses& senses) {
                   .voice = loan.voice_.get(),
                   .speech = lent.speech,
                   .device = loan.language_ ? nullptr : &device_,
+                  .governor = &governor_,
                   .view_tokens = view_tokens_};
   return loan;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "governor/governor.h"
 #include "session/device.h"
 #include "session/models.h"
 #include "session/session.h"
@@ -19,7 +20,8 @@ class SharedModels {
  public:
   // `loaded` is what `files` gave for the senses this process offers. A picture is encoded once to
   // learn how many tokens a view takes. Errors: those of that encoding.
-  static core::Result<std::unique_ptr<SharedModels>> create(LoadedModels loaded, ModelFiles files);
+  static core::Result<std::unique_ptr<SharedModels>> create(LoadedModels loaded, ModelFiles files,
+                                                            const core::Clock& clock);
 
   // Models for one borrower; goes back when destroyed, which must be before the SharedModels are.
   class Loan {
@@ -47,9 +49,11 @@ class SharedModels {
   const Senses& offers() const { return offers_; }
   const engine::LanguageTraits& language() const;
   Device& device() { return device_; }
+  // How the live streams share the device.
+  governor::Snapshot governed() const { return governor_.snapshot(); }
 
  private:
-  SharedModels(LoadedModels loaded, ModelFiles files);
+  SharedModels(LoadedModels loaded, ModelFiles files, const core::Clock& clock);
   core::Status lend_senses(const Senses& senses, Loan& loan);
   void lend_language(Loan& loan);
   void give_back(Loan& loan);
@@ -59,6 +63,7 @@ class SharedModels {
   Senses offers_;
   int view_tokens_ = 0;
   Device device_;
+  governor::Governor governor_;
 
   std::mutex mutex_;  // guards the idle ones
   std::vector<std::unique_ptr<perceive::TextReader>> readers_;

@@ -3,26 +3,29 @@
 // wiring.cpp; everything a stage knows stays in its own room.
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "align/align.h"
 #include "attend/attend.h"
-#include "core/bounded_queue.h"
 #include "decode/decode.h"
 #include "emit/emitter.h"
 #include "perceive/hear/hear.h"
 #include "perceive/perceive.h"
 #include "session/answer.h"
+#include "session/govern.h"
 #include "session/handoff.h"
+#include "session/hearing.h"
 #include "session/intake.h"
 #include "session/session.h"
+#include "session/steer.h"
 
 namespace saccade::session {
 
 // Every part is built by Session::open; here they are only joined.
 struct Parts {
+  std::unique_ptr<Governor> own_governor;  // of a stream that has the device to itself
+  std::unique_ptr<Governor::Place> place;  // null = not governed
   std::unique_ptr<Intake> intake;
   std::unique_ptr<emit::Emitter> emitter;
   align::Aligner aligner;
@@ -43,8 +46,12 @@ class Wiring {
   void stop();
   // As in Session.
   core::Status ask(const QuestionOptions& options, const SessionModels& models,
-                   const QuestionContext& context);
-  core::Status steer(Steering steering);
+                   const QuestionContext& context) const {
+    return steered_.ask(options, models, context);
+  }
+  core::Status steer(Steering steering) {
+    return steered_.put(std::move(steering), parts_.decoder.has_value());
+  }
   ShownPicturePtr shown() const { return shown_.take(); }
   // Newest media time taken in; unset before the first frame.
   core::MediaTime position() const {
@@ -55,31 +62,24 @@ class Wiring {
  private:
   void ingest_loop();
   void perceive_loop();
-  void hear_loop();
   void decode_loop();
 
   void on_item(ingest::SourceItem item);
   void on_busy(core::MediaTime lost);
   void on_moments(std::vector<align::Moment> moments);
-  void perceive(align::Moment moment);
-  void take_new_knobs();
-  bool take_new_prompts();
-  void attend(const perceive::Percept& percept);
-  void tell_speech(core::Result<std::vector<perceive::Utterance>> heard, core::MediaTime now);
+  void perceive(TurnedMoment next);
+  void attend(const perceive::Percept& percept, Governor::Turn turn);
 
   Parts parts_;
   const SessionOptions& options_;
   const core::Clock& clock_;
   core::KnobsPtr knobs_;  // of Moments made from now on; ingest thread only
 
-  Handoff<align::Moment> moments_;                 // ingest -> perceive
-  core::BoundedQueue<ingest::Frame> sounds_;       // ingest -> hear: never drops
-  Handoff<std::vector<attend::Focus>> foci_;       // perceive -> decode
-  core::BoundedQueue<perceive::Utterance> heard_;  // hear -> attend: newest lines for prompts
+  Handoff<align::Moment> moments_;  // ingest -> perceive
+  Handoff<Asked> asked_;            // perceive -> decode
 
-  std::mutex steer_mutex_;               // guards these two
-  Steering steering_;                    // not yet in force
-  std::optional<attend::Focus> window_;  // of the newest picture
+  Hearing hearing_;
+  Steered steered_;
 
   PictureWindow shown_;  // perceive thread shows
   std::atomic<bool> stopping_{false};

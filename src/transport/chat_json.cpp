@@ -18,7 +18,8 @@ std::string usage_json(const ChatFrame& frame, const ChatUsage& usage) {
   JsonObject json;
   json.count("prompt_tokens", static_cast<std::uint64_t>(usage.prompt_tokens));
   json.count("completion_tokens", static_cast<std::uint64_t>(usage.answer_tokens));
-  json.count("total_tokens", static_cast<std::uint64_t>(usage.prompt_tokens + usage.answer_tokens));
+  json.count("total_tokens", static_cast<std::uint64_t>(usage.prompt_tokens) +
+                                 static_cast<std::uint64_t>(usage.answer_tokens));
   if (frame.extension) {
     JsonObject more;
     more.count("visual_tokens", static_cast<std::uint64_t>(usage.visual_tokens));

@@ -58,7 +58,7 @@ TEST(SourceAddress, ErrorsNeverRepeatTheAddress) {
 }
 
 TEST(SourceAddress, OnlyNamedHostsAreAllowed) {
-  const auto allowed = [](const std::string& url, std::vector<std::string> list) {
+  const auto allowed = [](const std::string& url, const std::vector<std::string>& list) {
     return source_allowed(*read_source_address(url), list);
   };
   EXPECT_FALSE(allowed("rtsp://cam/x", {}));

@@ -41,8 +41,8 @@ class Writer {
     bytes.insert(bytes.end(), s.begin(), s.end());
     return *this;
   }
-  Writer& tensor(const std::string& name, std::vector<std::uint64_t> dims, std::uint32_t type,
-                 std::uint64_t offset) {
+  Writer& tensor(const std::string& name, const std::vector<std::uint64_t>& dims,
+                 std::uint32_t type, std::uint64_t offset) {
     text(name).put<std::uint32_t>(static_cast<std::uint32_t>(dims.size()));
     for (const auto dim : dims) put(dim);
     put(type).put(offset);

@@ -64,8 +64,8 @@ TEST(SampleTest, TopPAndMinPCutTheTail) {
 }
 
 TEST(SampleTest, TheSameSeedDrawsTheSame) {
-  std::vector<float> logits;
-  for (int i = 0; i < 50; ++i) logits.push_back(static_cast<float>(i % 7));
+  std::vector<float> logits(50);
+  for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i % 7);
   SamplingOptions options;
   options.temperature = 0.8F;
   core::Rng a(3), b(3);

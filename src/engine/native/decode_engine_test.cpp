@@ -91,6 +91,7 @@ TEST(DecodeEngineTest, RandomCallersLeaveNothingBehind) {
   const auto engine = make(1024);
   std::atomic<int> answered{0};
   std::vector<std::thread> callers;
+  callers.reserve(kCallers);
   for (int caller = 0; caller < kCallers; ++caller) {
     callers.emplace_back([&, caller] {
       core::Rng rng(static_cast<std::uint64_t>(caller) + 1);

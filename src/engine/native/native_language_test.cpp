@@ -138,8 +138,10 @@ TEST_F(SessionsTest, EightSessionsSideBySideAnswerAsAlone) {
     alone.push_back(answer(*model_, prompts.back(), 30));
   }
   std::vector<std::unique_ptr<LanguageModel>> sessions;
+  sessions.reserve(kSessions);
   for (int i = 0; i < kSessions; ++i) sessions.push_back(std::move(model_->another()).value());
   std::vector<std::thread> threads;
+  threads.reserve(kSessions);
   for (int i = 0; i < kSessions; ++i) {
     threads.emplace_back([&, i] {
       together[static_cast<std::size_t>(i)] =
@@ -179,6 +181,7 @@ TEST_F(SessionsTest, AFullMemoryIsAnErrorAndTheOthersLive) {
   prompt.pieces.emplace_back(std::vector<TokenId>(480, 300));
   prompt.tokens = 480;
   std::vector<std::unique_ptr<LanguageModel>> sessions;
+  sessions.reserve(3);
   for (int i = 0; i < 3; ++i) sessions.push_back(std::move(model_->another()).value());
   EXPECT_TRUE(sessions[0]->start(prompt, {}).ok());
   EXPECT_TRUE(sessions[1]->start(prompt, {}).ok());

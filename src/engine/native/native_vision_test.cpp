@@ -24,8 +24,8 @@ double lowest_cosine(const VisualSpan& a, const VisualSpan& b) {
   for (int t = 0; t < a.tokens; ++t) {
     double ab = 0, aa = 0, bb = 0;
     for (int i = 0; i < a.width; ++i) {
-      const double x = a.embeddings[static_cast<std::size_t>(t * a.width + i)];
-      const double y = b.embeddings[static_cast<std::size_t>(t * b.width + i)];
+      const double x = a.embeddings[static_cast<std::size_t>(t) * a.width + i];
+      const double y = b.embeddings[static_cast<std::size_t>(t) * b.width + i];
       ab += x * y;
       aa += x * x;
       bb += y * y;
@@ -61,7 +61,9 @@ TEST_F(NativeVisionTest, TokensEqualLlamaCppsOnTwentyPictures) {
 TEST_F(NativeVisionTest, ABatchGivesTheSameBitsAsSingleViews) {
   std::vector<test::Picture> pictures;
   std::vector<ViewRequest> requests;
+  pictures.reserve(9);
   for (std::uint64_t seed = 1; seed <= 9; ++seed) pictures.push_back(test::draw(seed));
+  requests.reserve(pictures.size());
   for (const auto& p : pictures) requests.push_back({p.view(), {}});
   const auto together = native_->encode_all(requests);
   ASSERT_TRUE(together.ok());

@@ -40,7 +40,7 @@ std::vector<float> distinctness(const std::vector<float>& rows, int tokens, int 
   std::vector<double> mean(static_cast<std::size_t>(width), 0.0);
   for (int t = 0; t < tokens; ++t) {
     for (int i = 0; i < width; ++i) {
-      mean[static_cast<std::size_t>(i)] += rows[static_cast<std::size_t>(t * width + i)];
+      mean[static_cast<std::size_t>(i)] += rows[static_cast<std::size_t>(t) * width + i];
     }
   }
   double squares = 0;
@@ -50,7 +50,7 @@ std::vector<float> distinctness(const std::vector<float>& rows, int tokens, int 
   for (int t = 0; t < tokens; ++t) {
     double sum = 0;
     for (int i = 0; i < width; ++i) {
-      sum += mean[static_cast<std::size_t>(i)] * rows[static_cast<std::size_t>(t * width + i)];
+      sum += mean[static_cast<std::size_t>(i)] * rows[static_cast<std::size_t>(t) * width + i];
     }
     out.push_back(static_cast<float>(1.0 - sum / length));
   }
@@ -170,8 +170,8 @@ std::vector<int> salient(const VisualSpan& span, const KeepOptions& options, int
 }
 
 std::vector<int> uniform(int tokens, int wanted) {
-  std::vector<int> out;
-  for (int i = 0; i < wanted; ++i) out.push_back(i * tokens / wanted);
+  std::vector<int> out(static_cast<std::size_t>(std::max(wanted, 0)));
+  for (int i = 0; i < wanted; ++i) out[static_cast<std::size_t>(i)] = i * tokens / wanted;
   return out;
 }
 

@@ -64,10 +64,11 @@ struct HttpServer::State {
     const auto connection = std::make_shared<Connection>(std::move(socket), origin, share);
     open.emplace(connection.get(), connection);
     count = open.size();
-    asio::co_spawn(io, connection->run(), [this, key = connection.get()](std::exception_ptr) {
-      open.erase(key);
-      count = open.size();
-    });
+    asio::co_spawn(io, connection->run(),
+                   [this, key = connection.get()](const std::exception_ptr&) {
+                     open.erase(key);
+                     count = open.size();
+                   });
   }
 
   template <typename Protocol>

@@ -61,6 +61,7 @@ TEST_F(RequestQueueTest, WhatIsForgottenNeverRunsAndMakesRoom) {
   hold();
   std::atomic<int> ran{0};
   std::vector<std::uint64_t> tickets;
+  tickets.reserve(4);
   for (int i = 0; i < 4; ++i) tickets.push_back(*queue.submit("a", [&] { ++ran; }));
   queue.forget(tickets[1]);
   EXPECT_TRUE(queue.has_room());

@@ -47,6 +47,13 @@ struct ServeMetrics {
   Gauge connections{{"saccade_connections", "Open connections."}};
   Gauge streams{{"saccade_streams", "Live streams, by state.", {"state"}}};
   Gauge readers{{"saccade_event_readers", "Clients that follow a stream."}};
+  Gauge rung{{"saccade_governor_rung", "What is given up: 0 = nothing .. 5 = new streams too."}};
+  Gauge width{{"saccade_governor_width", "Pictures that may be on the device at once."}};
+  Gauge load{{"saccade_governor_load_ratio",
+              "Device time that the streams' paces ask for, in device time there is."}};
+  Gauge governed{{"saccade_governor_turns",
+                  "Turns on the device since the start, by what came of them.",
+                  {"outcome"}}};
 
   std::string text() const {
     std::string out;
@@ -54,7 +61,8 @@ struct ServeMetrics {
         &requests,      &refused,        &duration,      &first_token,   &next_token,
         &queue_wait,    &cancel_to_free, &prompt_tokens, &visual_tokens, &answer_tokens,
         &finished,      &frame_age,      &frames,        &events,        &queue_waiting,
-        &queue_running, &device_waiting, &connections,   &streams,       &readers};
+        &queue_running, &device_waiting, &connections,   &streams,       &readers,
+        &rung,          &width,          &load,          &governed};
     for (const telemetry::Family* family : all) family->write(out);
     return out;
   }

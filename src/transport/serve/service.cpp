@@ -188,7 +188,7 @@ void Service::reply(const Call& call, HttpReply reply) {
   call.exchange->reply(std::move(reply));
 }
 
-void Service::fail(const Call& call, ApiError error) {
+void Service::fail(const Call& call, const ApiError& error) {
   metrics_.refused.add({error.code});
   reply(call, to_reply(error));
 }
@@ -243,6 +243,14 @@ std::string Service::metrics_text() {
     metrics_.streams.set(count, {state});
   }
   metrics_.readers.set(static_cast<double>(streams_.readers()));
+  const auto governed = models_.governed();
+  metrics_.rung.set(static_cast<int>(governed.rung));
+  metrics_.width.set(governed.width);
+  metrics_.load.set(governed.pressure.load);
+  metrics_.governed.set(static_cast<double>(governed.answers - governed.misses), {"in_time"});
+  metrics_.governed.set(static_cast<double>(governed.misses), {"late"});
+  metrics_.governed.set(static_cast<double>(governed.passed_over), {"passed_over"});
+  metrics_.governed.set(static_cast<double>(governed.refused), {"stream_refused"});
   return metrics_.text();
 }
 

@@ -43,6 +43,7 @@ struct ServiceOptions {
   // What a request does not say.
   engine::SamplingOptions sampling;
   core::Knobs knobs;
+  session::Governing governing;  // of streams that ask for nothing else
   std::vector<std::string> filter_words;
   bool context_lines = false;            // screen text and speech go into prompts
   double fps = 5;                        // of live streams
@@ -79,7 +80,7 @@ class Service final : public HttpHandler {
   // service.cpp
   void dispatch(const CallPtr& call);
   void reply(const Call& call, HttpReply reply);
-  void fail(const Call& call, ApiError error);
+  void fail(const Call& call, const ApiError& error);
   void fail_field(const Call& call, const core::Error& error, const std::string& fault);
   std::optional<ApiError> check_load(const Route& route) const;
   ApiError no_such_model() const;

@@ -117,6 +117,8 @@ core::Result<LiveStream::Options> Service::stream_options(const StreamRequest& r
   session.sampling = options_.sampling;
   session.filter_words = options_.filter_words;
   session.knobs = changed(options_.knobs, request);
+  session.governing = {.policy = request.policy.value_or(options_.governing.policy),
+                       .slo_ms = request.slo_ms.value_or(options_.governing.slo_ms)};
   return options;
 }
 

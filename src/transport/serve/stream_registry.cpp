@@ -16,7 +16,7 @@ StreamRegistry::~StreamRegistry() {
   thread_.join();
 }
 
-core::Status StreamRegistry::make(LiveStream::Options options, Made made) {
+core::Status StreamRegistry::make(LiveStream::Options options, const Made& made) {
   sweep();
   {
     const std::lock_guard lock(mutex_);

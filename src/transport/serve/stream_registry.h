@@ -34,7 +34,7 @@ class StreamRegistry {
   using Made = std::function<void(core::Result<std::shared_ptr<LiveStream>>)>;
   // Tells on the registry's thread what came of it. Errors, also at once: kUsage (the id is taken),
   // kExhausted (too many streams), kClosed; later those of LiveStream::start.
-  core::Status make(LiveStream::Options options, Made made);
+  core::Status make(LiveStream::Options options, const Made& made);
 
   // Null when there is none of this id.
   std::shared_ptr<LiveStream> find(const std::string& id) const;

@@ -1,0 +1,224 @@
+#include "governor/control.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace saccade::governor {
+namespace {
+
+constexpr double kFade = 0.1;    // weight of the newest in a fading mean
+constexpr double kTight = 0.85;  // age over deadline: narrower from here
+constexpr double kRoomy = 0.6;   // wider below this, after kRoomyTicks
+constexpr int kRoomyTicks = 4;
+constexpr std::size_t kRatiosMax = 4096;  // answers looked at in one tick
+constexpr double kChargeMax = 4;          // of a stream's usual turn, what one turn may cost it
+constexpr double kLoadMax = 1.0;          // device time promised to streams
+
+void fade(double& mean, double value) { mean += kFade * (value - mean); }
+
+void fade(StepShape& mean, const StepShape& value) {
+  fade(mean.views, value.views);
+  fade(mean.prompt_tokens, value.prompt_tokens);
+  fade(mean.new_tokens, value.new_tokens);
+}
+
+}  // namespace
+
+core::Result<Admission> Control::join(const Terms& terms, core::SteadyTime now) {
+  spend(now);
+  const double full = load(Rung::kFull, &terms), slow = load(Rung::kSlow, &terms);
+  const bool full_house = !streams_.empty() && (ladder_.rung == Rung::kRefusing || slow > kLoadMax);
+  const StreamId stream = next_stream_;
+  if (full_house || !turns_.join(stream, terms.weight)) {
+    ++told_.refused;
+    return core::error(core::ErrorCode::kExhausted,
+                       "the device cannot answer another stream at its pace (load " +
+                           std::to_string(static_cast<int>(slow * 100)) + " % of 100 %, " +
+                           std::to_string(streams_.size()) + " streams)",
+                       "end a stream, or ask for a policy with a slower pace");
+  }
+  ++next_stream_;
+  streams_[stream].terms = terms;
+  return Admission{stream, !streams_.empty() && (full > kLoadMax || ladder_.rung > Rung::kFull)};
+}
+
+void Control::leave(StreamId stream, core::SteadyTime now) {
+  spend(now);
+  turns_.leave(stream);
+  streams_.erase(stream);
+}
+
+void Control::set_base(StreamId stream, const core::Knobs& base) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  found->second.terms.base = base;
+  found->second.told = false;
+}
+
+// Shares the time since the last look among the turns that ran in it.
+void Control::spend(core::SteadyTime now) {
+  const double ms = std::max(core::ms_between(spent_until_, now), 0.0);
+  spent_until_ = now;
+  const auto n = static_cast<double>(running_.size());
+  for (Running& turn : running_) {
+    turn.device_ms += ms / n;
+    turn.company_ms += ms * (n - 1);
+  }
+}
+
+std::optional<StreamId> Control::grant(core::SteadyTime now) {
+  spend(now);
+  const auto stream = turns_.grant();
+  if (stream) running_.push_back({*stream, now});
+  return stream;
+}
+
+bool Control::fits(StreamId stream, double age_ms) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return true;
+  Stream& s = found->second;
+  fade(s.fresh_ms, age_ms);
+  StepShape shape = s.shape;
+  shape.company = turns_.running() - 1;
+  const Prediction needed = costs_.predict(shape);
+  const double deadline = s.terms.deadline_ms();
+  const bool hopeless = needed.p99_ms > deadline;  // a younger picture would be too late as well
+  const bool late = needed.known && age_ms + needed.p99_ms > deadline;
+  if (!late || hopeless || s.late_in_a_row >= kLateInARowMax) {
+    s.late_in_a_row = 0;
+    return true;
+  }
+  ++s.late_in_a_row;
+  ++told_.passed_over;
+  return false;
+}
+
+void Control::done(StreamId stream, const Served& served, core::SteadyTime now) {
+  spend(now);
+  const auto turn = std::find_if(running_.begin(), running_.end(),
+                                 [&](const Running& r) { return r.stream == stream; });
+  if (turn == running_.end()) return;
+  const Running ran = *turn;
+  running_.erase(turn);
+  ++told_.turns;
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return turns_.done(stream, ran.device_ms);
+  Stream& s = found->second;
+  // Who was hit by a stall of the device does not pay for it with many turns.
+  const double most = s.device_ms < 0 ? ran.device_ms : kChargeMax * s.device_ms;
+  turns_.done(stream, std::min(ran.device_ms, most));
+  if (s.device_ms < 0) s.device_ms = ran.device_ms;
+  fade(s.device_ms, ran.device_ms);
+  if (!served.answered) return;
+  const double ms = core::ms_between(ran.since, now);
+  StepShape shape = served.shape;
+  shape.company = ms > 0 ? ran.company_ms / ms : 0;
+  costs_.observe(shape, ms);
+  fade(s.shape, shape);
+  const double ratio = served.age_ms / s.terms.deadline_ms();
+  ++told_.answers;
+  if (ratio > 1) ++told_.misses;
+  if (ratios_.size() < kRatiosMax) ratios_.push_back(ratio);
+}
+
+// Device time that the streams' paces ask for on a rung, in device time there is. What a turn costs
+// is taken as it was measured, on whatever rung that was.
+double Control::load(Rung rung, const Terms* newcomer) const {
+  double sum = 0, known_ms = 0;
+  int known = 0;
+  for (const auto& [id, stream] : streams_) {
+    if (stream.device_ms < 0) continue;
+    sum += pace_on(rung, stream.terms.policy) * stream.device_ms / 1e3;
+    known_ms += stream.device_ms;
+    ++known;
+  }
+  if (known == 0) return 0;
+  // A stream that has not shown what it costs is taken as an average one.
+  const double mean_ms = known_ms / known;
+  for (const auto& [id, stream] : streams_) {
+    if (stream.device_ms < 0) sum += pace_on(rung, stream.terms.policy) * mean_ms / 1e3;
+  }
+  if (newcomer) sum += pace_on(rung, newcomer->policy) * mean_ms / 1e3;
+  return sum;
+}
+
+// Age over deadline that the most pressed stream may expect with this many Moments at once.
+double Control::expected_ratio(int width) const {
+  double worst = 0;
+  for (const auto& [id, stream] : streams_) {
+    StepShape shape = stream.shape;
+    shape.company = width - 1;
+    const Prediction needed = costs_.predict(shape);
+    worst = std::max(worst, (stream.fresh_ms + needed.p99_ms) / stream.terms.deadline_ms());
+  }
+  return worst;
+}
+
+void Control::choose_width(double worst) {
+  const int width = turns_.width();
+  if (worst > kTight) {
+    roomy_ticks_ = 0;
+    turns_.set_width(width - 1);
+    return;
+  }
+  const bool roomy = turns_.waiting() > 0 && worst < kTight && expected_ratio(width + 1) < kRoomy;
+  roomy_ticks_ = roomy ? roomy_ticks_ + 1 : 0;
+  if (roomy_ticks_ < kRoomyTicks) return;
+  roomy_ticks_ = 0;
+  turns_.set_width(std::min(width + 1, kWidthMax));
+}
+
+std::vector<Rung> Control::rungs() const {
+  bool tiles = false, prunes = false;
+  for (const auto& [id, stream] : streams_) {
+    const Terms& terms = stream.terms;
+    tiles = tiles || (terms.policy.fewer_tiles && terms.base.fovea_tiles_max > 0);
+    prunes = prunes || (terms.policy.prune && terms.abilities.prunes);
+  }
+  std::vector<Rung> out = {Rung::kFull, Rung::kCalm};
+  if (tiles) out.push_back(Rung::kFewTiles);
+  if (tiles || prunes) out.push_back(Rung::kPruned);
+  out.push_back(Rung::kSlow);
+  out.push_back(Rung::kRefusing);
+  return out;
+}
+
+void Control::tick(core::SteadyTime now) {
+  if (core::us_between(ticked_, now) < kTickUs) return;
+  ticked_ = now;
+  double worst = 0;
+  if (!ratios_.empty()) {
+    const auto tail =
+        ratios_.begin() + static_cast<std::ptrdiff_t>((ratios_.size() - 1) * 95 / 100);
+    std::nth_element(ratios_.begin(), tail, ratios_.end());
+    worst = *tail;
+    ratios_.clear();
+  }
+  const bool narrow = turns_.width() == 1;
+  choose_width(worst);
+  const Rung before = ladder_.rung;
+  told_.pressure = {.latency = narrow ? worst : 0, .load = load(before, nullptr)};
+  ladder_ = next_state(ladder_, told_.pressure, rungs(), timing_, now);
+  if (ladder_.rung == before) return;
+  ++told_.rung_changes;
+  for (auto& [id, stream] : streams_) stream.told = false;
+}
+
+std::optional<Published> Control::take_knobs(StreamId stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end() || std::exchange(found->second.told, true)) return std::nullopt;
+  const Terms& terms = found->second.terms;
+  return Published{knobs_on(ladder_.rung, terms.policy, terms.abilities, terms.base), ladder_.rung};
+}
+
+Snapshot Control::snapshot() const {
+  Snapshot out = told_;
+  out.rung = ladder_.rung;
+  out.width = turns_.width();
+  out.running = turns_.running();
+  out.waiting = turns_.waiting();
+  out.streams = static_cast<int>(streams_.size());
+  return out;
+}
+
+}  // namespace saccade::governor

@@ -1,0 +1,56 @@
+#pragma once
+// The order in which quality is given up, and when. A rung includes all rungs before it. Going down
+// is quick, one rung at a time, with a pause in which the last step can show its effect; going up
+// is slow, and slower still when the last way up had to be taken back. So a load on the edge of two
+// rungs makes no switching back and forth.
+// Pure: state in, state out, the time handed in.
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+
+namespace saccade::governor {
+
+enum class Rung {
+  kFull,      // as asked for
+  kCalm,      // small changes count as none, pictures are refreshed less often
+  kFewTiles,  // fewer sharp tiles
+  kPruned,    // fewer visual tokens reach the language model
+  kSlow,      // answers half as often and at most half as long, screen text read less often
+  kRefusing,  // new streams are refused
+};
+inline constexpr int kRungs = 6;
+std::string_view name_of(Rung rung);
+
+// How hard the device is pressed. 1 = just what it can do.
+struct Pressure {
+  double latency = 0;  // expected age of an answer at P99, in deadlines
+  double load = 0;     // device time that the streams' pace asks for, in device time there is
+  double worst() const { return latency > load ? latency : load; }
+};
+
+struct LadderTiming {
+  std::int64_t down_us = 500'000;       // least time between two rungs down
+  std::int64_t up_us = 1'500'000;       // calm needed for a rung up; half when there is much room
+  std::int64_t up_max_us = 32'000'000;  // the calm needed doubles up to here with each way up ...
+  std::int64_t undone_us = 8'000'000;   // ... that was taken back within this time
+  double high = 1.0;                    // pressed above this: down
+  double low = 0.75;                    // below this: calm
+  double idle = 0.3;                    // below this: much room
+};
+
+struct LadderState {
+  Rung rung = Rung::kFull;
+  core::SteadyTime moved{};       // last change of rung
+  core::SteadyTime calm_since{};  // pressure below `low` since then; meaningless when not calm
+  bool calm = false;
+  bool went_up = false;    // the last change was a way up
+  std::int64_t up_us = 0;  // calm needed now; 0 = as in the timing
+};
+
+// `rungs` are those that do something here, in order, beginning with kFull.
+LadderState next_state(LadderState state, const Pressure& pressure, const std::vector<Rung>& rungs,
+                       const LadderTiming& timing, core::SteadyTime now);
+
+}  // namespace saccade::governor

@@ -1,0 +1,39 @@
+#include "session/govern.h"
+
+#include <string>
+
+namespace saccade::session {
+
+core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
+                                                             const SessionOptions& options,
+                                                             const SessionModels& models) {
+  constexpr int kSloMax = 600'000;
+  const Governing& asked = options.governing;
+  if (asked.slo_ms < 0 || asked.slo_ms > kSloMax) {
+    return core::error(core::ErrorCode::kUsage,
+                       "slo_ms " + std::to_string(asked.slo_ms) + " (allowed 1..600000)",
+                       "milliseconds from a picture to its answer, or 0 for the policy's");
+  }
+  const std::string_view usual = asked.slo_ms > 0 ? governor::kDefaultPolicy : governor::kNoPolicy;
+  const auto policy = governor::find_policy(asked.policy == "auto" ? usual : asked.policy);
+  if (!policy) return policy.error();
+  governor::Terms terms;
+  terms.policy = *policy;
+  terms.slo_ms = asked.slo_ms;
+  terms.base = options.knobs;
+  if (models.vision) terms.abilities.tiles = models.vision->traits().tiles;
+  if (models.language) terms.abilities.prunes = models.language->traits().reduced_spans;
+  return governor.join(terms);
+}
+
+governor::StepShape shape_of(const perceive::Percept& percept,
+                             const std::vector<attend::Focus>& foci) {
+  governor::StepShape shape;
+  for (const perceive::SeenView& view : percept.views) {
+    shape.views += !view.cached && view.age == core::MediaDuration();
+  }
+  for (const attend::Focus& focus : foci) shape.prompt_tokens += focus.visual_tokens;
+  return shape;
+}
+
+}  // namespace saccade::session
