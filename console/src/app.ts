@@ -47,6 +47,8 @@ export class App {
   private readonly state = el('span', { class: 'chip' });
   private readonly link = button('', () => this.follower?.retryNow(),
     { class: 'chip link', title: 'Connection to the server' });
+  private readonly rung = el('span', { class: 'chip stale', hidden: true,
+    title: 'What is given up so that answers keep their deadline' });
   private readonly window = el('span', { class: 'figure' });
   private readonly live = button('Live', () => this.axis.follow(),
     { class: 'quiet live', title: 'Follow the newest (f)' });
@@ -126,7 +128,8 @@ export class App {
     const legend = el('div', { class: 'legend' }, ...STAGES.map((stage, index) =>
       el('span', { class: `stage s${index}` }, stage)));
     return el('div', { class: 'view' },
-      el('header', { class: 'head' }, el('div', { class: 'names' }, this.title, this.source, this.state, this.link),
+      el('header', { class: 'head' }, el('div', { class: 'names' }, this.title, this.source, this.state, this.link,
+        this.rung),
         el('span', { class: 'spring' }), boxes,
         button('Prompts', () => this.editPrompts(), { class: 'quiet', title: 'Edit prompts (e)' }),
         button('Export', () => this.export(), { class: 'quiet', title: 'Export events (x)' }),
@@ -219,6 +222,8 @@ export class App {
     this.picture.draw();
     if (this.stream) this.standing.draw(this.stream, this.story);
     this.log.draw(this.story);
+    this.rung.hidden = ['', 'full'].includes(this.story.rung);
+    say(this.rung, `quality: ${shown(this.story.rung, 20).replace('_', ' ')}`);
     say(this.window, this.axis.windowS < 60 ? `${this.axis.windowS} s` : `${this.axis.windowS / 60} min`);
     this.live.setAttribute('aria-pressed', String(this.axis.following));
   });

@@ -128,7 +128,7 @@ export function askForSource(api: Api, onMade: (stream: StreamInfo) => void): vo
     const fields: Record<string, unknown> = {
       source: source.value.trim(), prompts: rows.of('prompt'), alerts: rows.of('alert'),
       senses: ['see', 'read', 'hear'].filter((sense) => isChecked(form, sense)),
-      ...numbersOf(form, ['fps', 'refresh_s']),
+      ...numbersOf(form, ['fps', 'refresh_s', 'slo_ms']),
     };
     const id = valueOf(form, 'id');
     if (id) fields['id'] = id;
@@ -142,7 +142,8 @@ export function askForSource(api: Api, onMade: (stream: StreamInfo) => void): vo
   el('div', { class: 'three' },
     field('Name', el('input', { name: 'id', type: 'text', maxlength: 64, placeholder: 'made up' })),
     field('Pictures a second', numberInput('fps', 0.01, 60, 'any', 'server’s')),
-    field('Refresh, seconds', numberInput('refresh_s', 0.1, 86400, 'any', '30'))));
+    field('Refresh, seconds', numberInput('refresh_s', 0.1, 86400, 'any', '30')),
+    field('Deadline, ms', numberInput('slo_ms', 1, 600000, 1, 'server’s'))));
   source.focus();
 }
 

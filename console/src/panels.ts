@@ -195,7 +195,8 @@ function describe(event: StreamEvent): string {
     case 'scene':
       return 'most of the picture changed';
     case 'knobs':
-      return event.numbers.map(([name, value]) => `${shown(name, 40)} ${value}`).join(' · ') || text;
+      return [shown(event.reason, 40), ...event.numbers.map(([name, value]) => `${shown(name, 40)} ${value}`)]
+        .filter(Boolean).join(' · ');
     default:
       return text;
   }

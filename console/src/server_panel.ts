@@ -16,6 +16,9 @@ export function readMetrics(text: string): Map<string, number> {
   return out;
 }
 
+// What is given up so that deadlines are kept, in the order of the server's ladder.
+const RUNGS = ['full', 'calm', 'few tiles', 'pruned', 'slow', 'refusing'];
+
 export class ServerPanel {
   readonly element: HTMLElement;
   private readonly list = el('dl', { class: 'figures' });
@@ -42,6 +45,7 @@ export class ServerPanel {
       rows.push(['waiting', whole('queue_waiting')], ['running', whole('queue_running')],
         ['device jobs', whole('device_jobs_waiting')], ['events', whole('events_total')],
         ['first token', mean('time_to_first_token_seconds')], ['frame age', mean('frame_age_seconds')],
+        ['quality', RUNGS[numbers.get('saccade_governor_rung') ?? 0] ?? 'full'],
         ['refused', whole('requests_refused_total')], ['connections', whole('connections')]);
     } catch (error) {
       const { status } = problemOf(error);

@@ -51,6 +51,7 @@ export class Story {
   newest = 0;            // media time, seconds
   ended: string | undefined;
   lastStatus: StreamEvent | undefined;
+  rung = '';              // what of the quality is given up for the deadline
   version = 0;           // changes with every event
   private characters = 0;
   private readonly textEnds: number[] = [];
@@ -86,6 +87,9 @@ export class Story {
         this.totals.dropped += event.count;
         this.drops.push({ t: event.t1 ?? this.newest, reason: event.reason, count: event.count });
         if (this.drops.length > DROPS_MAX) this.drops.shift();
+        break;
+      case 'knobs':
+        this.rung = event.reason;
         break;
       case 'status':
         this.lastStatus = event;
