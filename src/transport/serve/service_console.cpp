@@ -16,7 +16,7 @@ constexpr std::string_view kContentPolicy =
     "require-trusted-types-for 'script'; trusted-types 'none'";
 
 const HttpHeaders& page_headers() {
-  static const HttpHeaders headers = {
+  static const HttpHeaders kHeaders = {
       {"Cache-Control", "no-cache"},
       {"Content-Security-Policy", std::string(kContentPolicy)},
       {"Cross-Origin-Opener-Policy", "same-origin"},
@@ -24,7 +24,7 @@ const HttpHeaders& page_headers() {
       {"Permissions-Policy", "camera=(), microphone=(), geolocation=()"},
       {"Referrer-Policy", "no-referrer"},
       {"X-Frame-Options", "DENY"}};
-  return headers;
+  return kHeaders;
 }
 
 bool has_it(const HttpRequest& request, std::string_view etag) {
