@@ -33,4 +33,9 @@ test: ## every test; ends with "N passed, N failed"
 style: ## formatting, borders, size budgets, clang-tidy
 	@build/venv/bin/python tools/tidy.py && build/venv/bin/python tools/run_tests.py tidy
 
-.PHONY: help setup build console sample watch test style
+bench-governor: build sample ## deadlines under load, against llama.cpp's server: build/bench/governor.json
+	@cmake --build --preset release --target bench_control >/dev/null
+	@bench/peers/build_llama_server.sh
+	@build/venv/bin/python bench/governor.py
+
+.PHONY: help setup build console sample watch test style bench-governor

@@ -25,15 +25,19 @@ TRUTH = ROOT / "build/sample/control-room.truth.json"
 RESULTS = ROOT / "bench/results/watch.jsonl"
 
 
-def record(scenario, numbers):
+def record_to(results, scenario, numbers):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True,
                             text=True).stdout.strip()
     line = {"scenario": scenario, "commit": commit, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "machine": f"{platform.machine()} {os.cpu_count()} cores", **numbers}
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    with open(RESULTS, "a") as f:
+    results.parent.mkdir(parents=True, exist_ok=True)
+    with open(results, "a") as f:
         f.write(json.dumps(line) + "\n")
     print(json.dumps(line, indent=1))
+
+
+def record(scenario, numbers):
+    record_to(RESULTS, scenario, numbers)
 
 
 def percentile(values, q):

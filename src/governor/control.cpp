@@ -55,6 +55,14 @@ void Control::set_base(StreamId stream, const core::Knobs& base) {
   found->second.told = false;
 }
 
+void Control::set_policy(StreamId stream, const Policy& policy, int slo_ms) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  found->second.terms.policy = policy;
+  found->second.terms.slo_ms = slo_ms;
+  found->second.told = false;
+}
+
 // Shares the time since the last look among the turns that ran in it.
 void Control::spend(core::SteadyTime now) {
   const double ms = std::max(core::ms_between(spent_until_, now), 0.0);
@@ -218,6 +226,7 @@ Snapshot Control::snapshot() const {
   out.running = turns_.running();
   out.waiting = turns_.waiting();
   out.streams = static_cast<int>(streams_.size());
+  out.prediction_mape = costs_.mape();
   return out;
 }
 

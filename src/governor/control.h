@@ -63,6 +63,7 @@ struct Snapshot {
   Pressure pressure;
   std::uint64_t turns = 0, answers = 0, misses = 0, passed_over = 0, refused = 0;
   std::uint64_t rung_changes = 0;
+  double prediction_mape = 0;  // of what a turn takes
 };
 
 class Control {
@@ -73,6 +74,8 @@ class Control {
   core::Result<Admission> join(const Terms& terms, core::SteadyTime now);
   void leave(StreamId stream, core::SteadyTime now);
   void set_base(StreamId stream, const core::Knobs& base);
+  // Other terms for a stream that runs; its place stays.
+  void set_policy(StreamId stream, const Policy& policy, int slo_ms);
 
   void want(StreamId stream) { turns_.want(stream); }
   // The stream that may take its newest Moment now; call until nothing comes.

@@ -36,6 +36,9 @@ void CostModel::observe(const StepShape& shape, double ms) {
     return;
   }
   if (steps_ >= kStepsToKnow) {
+    const double expected = mean(row) * median_error_;
+    const double off = std::abs(ms - expected) / std::max(ms, kLeastMs);
+    mape_ = errors_.empty() ? off : mape_ + (1 - kForget) * (off - mape_);
     note_error(ms / mean(row));
   }
   for (std::size_t i = 0; i < kTerms; ++i) {

@@ -37,6 +37,9 @@ class CostModel {
 
   // Milliseconds per unit: constant, view, prompt token, new token, companion. Never negative.
   std::array<double, kTerms> prices() const { return prices_; }
+  // Mean of |measured - predicted| / measured, each step predicted before it was learnt from; old
+  // steps fade. 0 until there was one.
+  double mape() const { return mape_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t refused() const { return refused_; }
 
@@ -55,6 +58,7 @@ class CostModel {
   std::vector<double> errors_;  // measured over predicted, a ring
   std::size_t next_error_ = 0;
   double median_error_ = 1, tail_error_ = 0;  // P50 and P99 of errors_; 0 = none yet
+  double mape_ = 0;
   std::uint64_t steps_ = 0, refused_ = 0;
 };
 

@@ -61,6 +61,11 @@ void Governor::Place::set_base(const core::Knobs& base) {
   governor_.control_.set_base(admission_.stream, base);
 }
 
+void Governor::Place::set_policy(const Policy& policy, int slo_ms) {
+  const std::lock_guard lock(governor_.mutex_);
+  governor_.control_.set_policy(admission_.stream, policy, slo_ms);
+}
+
 Governor::Turn& Governor::Turn::operator=(Turn&& other) noexcept {
   if (this == &other) return *this;
   end();

@@ -67,6 +67,7 @@ class Governor {
     std::optional<Published> take_knobs();
     // What was asked for has changed. Any thread.
     void set_base(const core::Knobs& base);
+    void set_policy(const Policy& policy, int slo_ms);
 
    private:
     Governor& governor_;

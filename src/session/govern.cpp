@@ -4,22 +4,25 @@
 
 namespace saccade::session {
 
-core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
-                                                             const SessionOptions& options,
-                                                             const SessionModels& models) {
+core::Result<governor::Policy> policy_of(const Governing& asked) {
   constexpr int kSloMax = 600'000;
-  const Governing& asked = options.governing;
   if (asked.slo_ms < 0 || asked.slo_ms > kSloMax) {
     return core::error(core::ErrorCode::kUsage,
                        "slo_ms " + std::to_string(asked.slo_ms) + " (allowed 1..600000)",
                        "milliseconds from a picture to its answer, or 0 for the policy's");
   }
   const std::string_view usual = asked.slo_ms > 0 ? governor::kDefaultPolicy : governor::kNoPolicy;
-  const auto policy = governor::find_policy(asked.policy == "auto" ? usual : asked.policy);
+  return governor::find_policy(asked.policy == "auto" ? usual : asked.policy);
+}
+
+core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
+                                                             const SessionOptions& options,
+                                                             const SessionModels& models) {
+  const auto policy = policy_of(options.governing);
   if (!policy) return policy.error();
   governor::Terms terms;
   terms.policy = *policy;
-  terms.slo_ms = asked.slo_ms;
+  terms.slo_ms = options.governing.slo_ms;
   terms.base = options.knobs;
   if (models.vision) terms.abilities.tiles = models.vision->traits().tiles;
   if (models.language) terms.abilities.prunes = models.language->traits().reduced_spans;

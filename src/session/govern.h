@@ -18,7 +18,10 @@ namespace saccade::session {
 
 using governor::Governor;
 
-// Errors: kUsage (policy, deadline), kExhausted (the governor refuses).
+// Errors: kUsage (policy, deadline).
+core::Result<governor::Policy> policy_of(const Governing& asked);
+
+// Errors: those of policy_of, kExhausted (the governor refuses).
 core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
                                                              const SessionOptions& options,
                                                              const SessionModels& models);

@@ -86,6 +86,7 @@ struct SessionModels {
 struct Steering {
   std::optional<std::vector<attend::StandingPrompt>> prompts;
   std::optional<core::Knobs> knobs;
+  std::optional<Governing> governing;
 };
 
 class Session {
@@ -109,7 +110,8 @@ class Session {
   virtual ShownPicturePtr shown() const = 0;
 
   // In force from the next picture on. Any thread. Errors: kUsage, kExhausted (prompts),
-  // kUnsupported (a session that answers no questions).
+  // kUnsupported (prompts for a session that answers no questions, a policy for a source that waits
+  // for its answers).
   virtual core::Status steer(Steering steering) = 0;
   // A question about the newest picture, answered on the caller's thread with `models`,
   // beside the standing prompts; `options.turns` holds one turn of one text. Errors: as

@@ -9,7 +9,7 @@
 
 namespace saccade::session {
 
-core::Status Steered::put(Steering steering, bool answers) {
+core::Status Steered::put(Steering steering, bool answers, Governor::Place* place) {
   if (steering.prompts) {
     if (!answers) {
       return core::error(core::ErrorCode::kUnsupported, "this stream answers no questions",
@@ -19,6 +19,15 @@ core::Status Steered::put(Steering steering, bool answers) {
     options.prompts = *steering.prompts;
     const auto checked = attend::Attender::make(std::move(options));
     if (!checked) return checked.error();
+  }
+  if (steering.governing) {
+    const auto policy = policy_of(*steering.governing);
+    if (!policy) return policy.error();
+    if (!place) {
+      return core::error(core::ErrorCode::kUnsupported, "this stream waits for its answers",
+                         "policies are for live sources and files played in real time");
+    }
+    place->set_policy(*policy, steering.governing->slo_ms);
   }
   const std::lock_guard lock(mutex_);
   if (steering.prompts) next_.prompts = std::move(steering.prompts);

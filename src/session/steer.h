@@ -8,14 +8,15 @@
 
 #include "attend/attend_types.h"
 #include "core/result.h"
+#include "session/govern.h"
 #include "session/session.h"
 
 namespace saccade::session {
 
 class Steered {
  public:
-  // As Session::steer; `answers`: the session can answer questions.
-  core::Status put(Steering steering, bool answers);
+  // As Session::steer. `answers`: the session can answer questions; `place`: null = not governed.
+  core::Status put(Steering steering, bool answers, Governor::Place* place);
   // As Session::ask.
   core::Status ask(const QuestionOptions& options, const SessionModels& models,
                    const QuestionContext& context) const;

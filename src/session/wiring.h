@@ -50,7 +50,7 @@ class Wiring {
     return steered_.ask(options, models, context);
   }
   core::Status steer(Steering steering) {
-    return steered_.put(std::move(steering), parts_.decoder.has_value());
+    return steered_.put(std::move(steering), parts_.decoder.has_value(), parts_.place.get());
   }
   ShownPicturePtr shown() const { return shown_.take(); }
   // Newest media time taken in; unset before the first frame.

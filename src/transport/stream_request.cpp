@@ -79,8 +79,7 @@ core::Result<StreamRequest> parse_stream_request(std::string_view text, bool cha
   StreamRequest request;
   if (!body.is_object()) body.fail(ErrorCode::kUsage, "must be an object");
   if (change) {
-    for (const char* key :
-         {"id", "source", "senses", "fps", "realtime", "loop", "policy", "slo_ms"}) {
+    for (const char* key : {"id", "source", "senses", "fps", "realtime", "loop"}) {
       if (body.has(key)) body.fail_at(key, ErrorCode::kUsage, "cannot be changed while it runs");
     }
   } else {
@@ -89,15 +88,15 @@ core::Result<StreamRequest> parse_stream_request(std::string_view text, bool cha
     if (request.source.empty()) body.fail_at("source", ErrorCode::kUsage, "is missing");
     read_senses(body, request);
     request.fps = body.number("fps", {0.01, 60});
-    request.policy = body.text("policy", kNameBytesMax);
-    if (const auto slo = body.integer("slo_ms", {1, 600'000})) {
-      request.slo_ms = static_cast<int>(*slo);
-    }
     request.realtime = body.flag("realtime").value_or(false);
     request.loop = body.flag("loop").value_or(false);
   }
   read_prompts(body, "prompts", false, request);
   read_prompts(body, "alerts", true, request);
+  request.policy = body.text("policy", kNameBytesMax);
+  if (const auto slo = body.integer("slo_ms", {1, 600'000})) {
+    request.slo_ms = static_cast<int>(*slo);
+  }
   request.refresh_s = body.number("refresh_s", {0.1, 86'400});
   if (const auto level = body.integer("change_threshold", {0, 255})) {
     request.change_threshold = static_cast<int>(*level);

@@ -24,8 +24,8 @@ struct StreamRequest {
   std::optional<std::vector<std::string>> senses;    // POST: see, read, hear
   std::optional<double> fps, refresh_s;
   std::optional<int> change_threshold, max_new_tokens;
-  std::optional<std::string> policy;    // POST
-  std::optional<int> slo_ms;            // POST
+  std::optional<std::string> policy;
+  std::optional<int> slo_ms;
   bool realtime = false, loop = false;  // POST, files
 };
 

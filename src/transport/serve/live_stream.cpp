@@ -57,7 +57,8 @@ LiveStream::LiveStream(Options options, session::SharedModels::Loan loan, const 
       created_s_(wall_seconds(clock)),
       since_s_(created_s_),
       knobs_(options_.session.knobs),
-      prompts_(options_.session.prompts) {}
+      prompts_(options_.session.prompts),
+      governing_(options_.session.governing) {}
 
 core::Result<std::shared_ptr<LiveStream>> LiveStream::start(Options options,
                                                             session::SharedModels& models,
@@ -155,14 +156,22 @@ core::Knobs LiveStream::knobs() const {
   return knobs_;
 }
 
+session::Governing LiveStream::governing() const {
+  const std::lock_guard lock(mutex_);
+  return governing_;
+}
+
 core::Status LiveStream::steer(session::Steering steering) {
   const auto prompts = steering.prompts;
   const auto knobs = steering.knobs;
+  const auto governing = steering.governing;
   const core::Status status = session_->steer(std::move(steering));
+  if (!status) return status;
   const std::lock_guard lock(mutex_);
-  if (status && knobs) knobs_ = *knobs;
-  if (status && prompts) prompts_ = *prompts;
-  return status;
+  if (knobs) knobs_ = *knobs;
+  if (prompts) prompts_ = *prompts;
+  if (governing) governing_ = *governing;
+  return {};
 }
 
 std::string LiveStream::state() const {
@@ -188,6 +197,8 @@ std::string LiveStream::to_json() const {
     json.count("since", static_cast<std::uint64_t>(since_s_));
     json.raw("prompts", prompts_json(prompts_, attend::StandingPrompt::Kind::kAnswer));
     json.raw("alerts", prompts_json(prompts_, attend::StandingPrompt::Kind::kAlert));
+    json.text("policy", governing_.policy);
+    if (governing_.slo_ms > 0) json.count("slo_ms", static_cast<std::uint64_t>(governing_.slo_ms));
   }
   json.raw("senses", senses_json(options_.session.senses));
   const core::MediaTime position = session_->position();

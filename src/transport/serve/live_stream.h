@@ -54,6 +54,7 @@ class LiveStream final : private emit::EventSink {
 
   // As they were asked for last.
   core::Knobs knobs() const;
+  session::Governing governing() const;
   core::Status steer(session::Steering steering);
   core::Status ask(const session::QuestionOptions& options, const session::SessionModels& models,
                    const session::QuestionContext& context) {
@@ -85,6 +86,7 @@ class LiveStream final : private emit::EventSink {
   core::SteadyTime ended_at_;
   core::Knobs knobs_;
   std::vector<attend::StandingPrompt> prompts_;
+  session::Governing governing_;
   mutable std::mutex picture_mutex_;  // guards the next one, held while encoding
   mutable Picture picture_;
   std::thread thread_;

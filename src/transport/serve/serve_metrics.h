@@ -51,6 +51,8 @@ struct ServeMetrics {
   Gauge width{{"saccade_governor_width", "Pictures that may be on the device at once."}};
   Gauge load{{"saccade_governor_load_ratio",
               "Device time that the streams' paces ask for, in device time there is."}};
+  Gauge prediction{{"saccade_governor_prediction_error_ratio",
+                    "Mean error of what a turn was expected to take."}};
   Gauge governed{{"saccade_governor_turns",
                   "Turns on the device since the start, by what came of them.",
                   {"outcome"}}};
@@ -62,7 +64,7 @@ struct ServeMetrics {
         &queue_wait,    &cancel_to_free, &prompt_tokens, &visual_tokens, &answer_tokens,
         &finished,      &frame_age,      &frames,        &events,        &queue_waiting,
         &queue_running, &device_waiting, &connections,   &streams,       &readers,
-        &rung,          &width,          &load,          &governed};
+        &rung,          &width,          &load,          &prediction,    &governed};
     for (const telemetry::Family* family : all) family->write(out);
     return out;
   }

@@ -247,6 +247,7 @@ std::string Service::metrics_text() {
   metrics_.rung.set(static_cast<int>(governed.rung));
   metrics_.width.set(governed.width);
   metrics_.load.set(governed.pressure.load);
+  metrics_.prediction.set(governed.prediction_mape);
   metrics_.governed.set(static_cast<double>(governed.answers - governed.misses), {"in_time"});
   metrics_.governed.set(static_cast<double>(governed.misses), {"late"});
   metrics_.governed.set(static_cast<double>(governed.passed_over), {"passed_over"});

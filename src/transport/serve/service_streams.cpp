@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "session/govern.h"
 #include "transport/ascii_text.h"
 #include "transport/json_text.h"
 #include "transport/serve/service.h"
@@ -11,6 +12,7 @@ namespace saccade::transport {
 namespace {
 
 constexpr std::string_view kFileScheme = "file://";
+constexpr int kRetryStreamSeconds = 5;
 
 std::vector<attend::StandingPrompt> prompts_of(const std::vector<StreamPrompt>& prompts) {
   using Kind = attend::StandingPrompt::Kind;
@@ -25,7 +27,13 @@ std::vector<attend::StandingPrompt> prompts_of(const std::vector<StreamPrompt>& 
   return out;
 }
 
-// Unset fields stay as they are in `knobs`.
+// Unset fields stay as they are in the first argument.
+session::Governing changed(session::Governing governing, const StreamRequest& request) {
+  if (request.policy) governing.policy = *request.policy;
+  if (request.slo_ms) governing.slo_ms = *request.slo_ms;
+  return governing;
+}
+
 core::Knobs changed(core::Knobs knobs, const StreamRequest& request) {
   if (request.refresh_s) {
     knobs.refresh_max = core::MediaDuration::from_seconds(*request.refresh_s);
@@ -33,6 +41,18 @@ core::Knobs changed(core::Knobs knobs, const StreamRequest& request) {
   if (request.change_threshold) knobs.change_threshold = *request.change_threshold;
   if (request.max_new_tokens) knobs.max_new_tokens = *request.max_new_tokens;
   return knobs;
+}
+
+// A stream that was in order and did not start all the same.
+ApiError cannot_start(const core::Error& why) {
+  ApiError error = api_error(why);
+  if (why.code == core::ErrorCode::kExhausted) {
+    error.code = "overloaded";
+    error.retry_after_s = kRetryStreamSeconds;
+  } else {
+    error.param = "source";
+  }
+  return error;
 }
 
 bool changes_knobs(const StreamRequest& request) {
@@ -117,8 +137,10 @@ core::Result<LiveStream::Options> Service::stream_options(const StreamRequest& r
   session.sampling = options_.sampling;
   session.filter_words = options_.filter_words;
   session.knobs = changed(options_.knobs, request);
-  session.governing = {.policy = request.policy.value_or(options_.governing.policy),
-                       .slo_ms = request.slo_ms.value_or(options_.governing.slo_ms)};
+  session.governing = changed(options_.governing, request);
+  fault = "policy";
+  if (const auto policy = session::policy_of(session.governing); !policy) return policy.error();
+  fault.clear();
   return options;
 }
 
@@ -130,7 +152,7 @@ void Service::make_stream(const CallPtr& call) {
   if (!options) return fail_field(*call, options.error(), fault);
   options->tenant = call->tenant;
   const auto made = [this, call](core::Result<std::shared_ptr<LiveStream>> stream) {
-    if (!stream) return fail_field(*call, stream.error(), "source");
+    if (!stream) return fail(*call, cannot_start(stream.error()));
     reply(*call, {.status = 201, .body = (*stream)->to_json()});
   };
   const core::Status status = streams_.make(std::move(options).value(), made);
@@ -142,7 +164,7 @@ void Service::make_stream(const CallPtr& call) {
     error.param = "id";
   } else if (status.error().code == core::ErrorCode::kExhausted) {
     error.code = "too_many_streams";
-    error.retry_after_s = 5;
+    error.retry_after_s = kRetryStreamSeconds;
   }
   fail(*call, std::move(error));
 }
@@ -167,8 +189,11 @@ void Service::change_stream(const CallPtr& call) {
   session::Steering steering;
   if (request->prompts) steering.prompts = prompts_of(*request->prompts);
   if (changes_knobs(*request)) steering.knobs = changed(stream->knobs(), *request);
+  if (request->policy || request->slo_ms) {
+    steering.governing = changed(stream->governing(), *request);
+  }
   if (const auto status = stream->steer(steering); !status) {
-    return fail_field(*call, status.error(), "prompts");
+    return fail_field(*call, status.error(), steering.governing ? "policy" : "prompts");
   }
   reply(*call, {.body = stream->to_json()});
 }
