@@ -27,6 +27,7 @@ export class App {
   private streams: StreamInfo[] = [];
   private id: string | undefined;
   private created: number | undefined;
+  private changes = 0;  // of the list, made here
   private follower: Follower | undefined;
   private serverProblem: Problem | undefined;
   private loaded = false;
@@ -153,8 +154,11 @@ export class App {
   }
 
   private async refreshStreams(): Promise<void> {
+    const before = this.changes;
     try {
-      this.streams = await this.api.streams();
+      const streams = await this.api.streams();
+      if (before !== this.changes) return;  // asked for before something was added or removed
+      this.streams = streams;
       this.loaded = true;
     } catch (error) {
       const problem = problemOf(error);
@@ -295,6 +299,7 @@ export class App {
 
   private add(): void {
     askForSource(this.api, (stream) => {
+      this.changes += 1;
       this.streams = [...this.streams.filter((each) => each.id !== stream.id), stream];
       this.loaded = true;
       location.hash = `#/${stream.id}`;
@@ -316,6 +321,7 @@ export class App {
     const { id } = this;
     if (id === undefined) return;
     askToRemove(this.api, id, () => {
+      this.changes += 1;
       this.streams = this.streams.filter((stream) => stream.id !== id);
       this.drawStreams();
       this.select(this.wanted());
