@@ -15,6 +15,11 @@ build: setup ## build/release/saccade
 	@test -f build/release/build.ninja || cmake --preset release >/dev/null
 	@cmake --build --preset release --target saccade
 
+console: ## console/dist anew, after a change in console/src
+	@tools/setup.sh test
+	@tools/node.sh typescript/bin/tsc --noEmit
+	@tools/node.sh vite/bin/vite.js build --logLevel warn
+
 sample: setup ## the bundled sample video and its truth file
 	@test -f $(SAMPLE) -a $(SAMPLE) -nt tools/make_sample.py || build/venv/bin/python tools/make_sample.py build/sample
 
@@ -33,4 +38,4 @@ bench-governor: build sample ## deadlines under load, against llama.cpp's server
 	@bench/peers/build_llama_server.sh
 	@build/venv/bin/python bench/governor.py
 
-.PHONY: help setup build sample watch test style bench-governor
+.PHONY: help setup build console sample watch test style bench-governor

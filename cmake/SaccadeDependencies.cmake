@@ -41,9 +41,11 @@ pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavut
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 saccade_dep(ffmpeg LIBS PkgConfig::FFMPEG PkgConfig::WEBP)
 saccade_dep(seccomp LIBS PkgConfig::SECCOMP)
+saccade_dep(jpeg LIBS PkgConfig::JPEG)
 saccade_dep(crypto LIBS PkgConfig::CRYPTO)
 # Headers only. Exceptions of Asio stay inside transport; its own threads are not used.
 find_package(Boost 1.81 EXACT REQUIRED)

@@ -56,6 +56,14 @@ class Planted(unittest.TestCase):
                 found = self.found(f'src/{room}/a.cpp', f'#include <vector>\n#include "{header}"\n')
                 self.assertEqual(found, [] if good else [(2, 'borders')])
 
+    def test_the_console_makes_no_markup_of_strings(self):
+        for line, good in [('x.innerHTML = y', False), ('x.textContent = y', True), ('eval(y)', False),
+                           ('evaluate(y)', True), ("setTimeout('y', 1)", False), ('setTimeout(y, 1)', True),
+                           ('new EventSource(y)', False), ("fetch('https://cdn.example/x')", False),
+                           ("fetch('/v1/streams')", True), ('background: url(//cdn.example/x)', False)]:
+            with self.subTest(line=line):
+                self.assertEqual(self.found('console/src/a.ts', line + '\n'), [] if good else [(1, 'console')])
+
     def test_borders_of_apps_and_its_one_exception(self):
         text = '#include "session/x.h"\n#include "engine/load.h"\n#include "ingest/ingest.h"\n'
         self.assertEqual(self.found('apps/saccade/a.cpp', text), [])

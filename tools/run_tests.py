@@ -24,7 +24,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 # Test cases (ctest names) of code that shares state between threads.
 TSAN_CASES = ("Mailbox|BoundedQueue|FramePool|Source|Session|Emitter|RequestQueue|EventRing|"
-              "HttpServer|MemoryFile|Device")
+              "HttpServer|MemoryFile|Device|PictureWindow")
 TSAN_TARGETS = ["saccade_core_test", "saccade_emit_test", "saccade_session_test",
                 "saccade_serve_test"]
 

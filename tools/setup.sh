@@ -12,6 +12,7 @@ run_packages=(
   python3 python3-venv                                                       # fetch, convert, sample
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev libavdevice-dev
   libwebp-dev           # animated WebP, which FFmpeg 5.1 cannot read
+  libjpeg62-turbo-dev   # pictures of live streams for the console
   libseccomp-dev        # sandbox of the decode worker
   libopencv-core-dev libopencv-imgproc-dev   # geometry of text boxes
   libcurl4-openssl-dev libssl-dev            # model download and its hashes
@@ -23,6 +24,7 @@ test_packages=(
   gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav   # a real RTSP server
   imagemagick tmux sox                                                    # inputs, terminal tests
+  chromium                                                                # the console's tests
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev                      # fuzzers, style checks
 )
 
@@ -54,6 +56,18 @@ fi
 if ! cmp -s third_party/python.txt build/venv/installed.txt; then
   build/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r third_party/python.txt
   cp third_party/python.txt build/venv/installed.txt
+fi
+if [[ $what == test ]]; then
+  if ! cmp -s third_party/python_test.txt build/venv/installed_test.txt; then
+    build/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r third_party/python_test.txt
+    cp third_party/python_test.txt build/venv/installed_test.txt
+  fi
+  # What the console is built with, by the hashes of its lock file; only tests and `make console` need it.
+  if ! cmp -s console/package-lock.json console/node_modules/installed.json; then
+    log "installing the console's build tools"
+    tools/node.sh npm ci --ignore-scripts --loglevel=error >&2
+    cp console/package-lock.json console/node_modules/installed.json
+  fi
 fi
 build/venv/bin/python tools/fetch.py build
 

@@ -28,7 +28,8 @@ COLUMNS_MAX, SCRIPT_COLUMNS_MAX = 100, 120  # C++, and everything else
 CLANG_FORMAT_VERSION = '14'
 SKIPPED_FOLDERS = {'build', '.git', '.cache', '__pycache__', '.pytest_cache', 'node_modules'}
 CPP = {'.h', '.cpp'}
-CODE = CPP | {'.py', '.sh', '.cmake', '.txt'}
+SCRIPT = {'.ts', '.css'}
+CODE = CPP | SCRIPT | {'.py', '.sh', '.cmake', '.txt'}
 TEXT = CODE | {'.md', '.toml', '.json', '.yml', '.yaml', '.jsonl'}
 
 # (rule, path pattern, reason). The only way to break a rule.
@@ -41,6 +42,8 @@ EXCEPTIONS = [
     ('space', 'tests/fuzz/corpus/*', 'inputs of fuzzers, every byte matters'),
     ('columns', 'tests/fuzz/corpus/*', 'the same'),
     ('leftover', 'tests/fuzz/corpus/*', 'the same'),
+    ('columns', 'console/dist/*', 'written by a tool'),
+    ('space', 'console/dist/*', 'the same'),
     ('bytes', 'models/mini/*.gguf', 'the bundled default model'),
     ('bytes', 'models/mini/fonts/*', 'fonts the sample and the model were made with'),
 ]
@@ -72,6 +75,7 @@ OUTSIDE = [
     (r'(openvino|opencv2)/', ['perceive'], 'OpenVINO and OpenCV'),
     (r'nlohmann/|simdjson|rapidjson/', ['transport'], 'JSON'),
     (r'boost/(beast|asio)|httplib\.h|curl/', ['transport'], 'HTTP'),
+    (r'jpeglib\.h', ['transport'], 'libjpeg'),
     (r'CLI/', ['apps'], 'flags'),
 ]
 
@@ -102,6 +106,16 @@ BANNED = [
      'unbounded or unchecked C call (use std::string, snprintf, std::from_chars)', []),
     (r'(?<![\w.>:])(::)?(bind|listen|accept4?)\s*\(\s*\w*(fd|sock)',
      'serves a socket (only transport does)', ['src/transport/*'] + _TESTS),
+]
+
+# Texts of events are hostile: nothing in the console may turn a string into markup or code, keep a
+# key beyond the tab, or name another server. The content policy of the page says the same.
+CONSOLE_BANNED = [
+    (r'\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc',
+     'makes markup of a string (use el() of dom.ts)'),
+    (r'\beval\s*\(|new\s+Function\b|set(Timeout|Interval)\(\s*[\'"`]', 'runs a string as code'),
+    (r'\bnew EventSource\b|\bdocument\.cookie\b', 'cannot send a key as a header (use Api)'),
+    (r'[\'"`(](https?:)?//\w', 'names another server'),
 ]
 
 _MARKS = re.compile(r'\b(' + '|'.join(['TO' 'DO', 'FIX' 'ME', 'XX' 'X']) + r')\b')
@@ -203,6 +217,17 @@ def check_banned(tree):
                     continue
                 tree.find('banned', path, cpp_text.line_of(code, match.start()),
                           f'`{" ".join(match.group(0).split())}` {message}')
+
+
+def check_console(tree):
+    for path in tree.files:
+        if not path.startswith('console/src/') or not path.endswith(('.ts', '.css')):
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for pattern, message in CONSOLE_BANNED:
+                match = re.search(pattern, line)
+                if match:
+                    tree.find('console', path, number, f'`{match.group(0)}` {message}')
 
 
 def check_leftovers(tree):
@@ -319,7 +344,7 @@ def size_summary(tree):
 def run(root, formatting='check', exceptions=None):
     """All findings as sorted (path, line, rule, message)."""
     tree = Tree(root, exceptions)
-    for check in (check_borders, check_sizes, check_banned, check_leftovers, check_targets,
+    for check in (check_borders, check_sizes, check_banned, check_console, check_leftovers, check_targets,
                   check_readmes, check_form):
         check(tree)
     if formatting != 'skip':

@@ -49,6 +49,7 @@ core::Result<transport::ServiceOptions> service_options(const CommandContext& co
   options.governing = {.policy = settings.policy, .slo_ms = settings.slo_ms};
   options.filter_words = std::move(*words);
   options.fps = settings.fps;
+  options.console = transport::console_files();
   return options;
 }
 

@@ -27,6 +27,7 @@ class WiredSession final : public Session {
   }
   void stop() override { wiring_.stop(); }
   core::MediaTime position() const override { return wiring_.position(); }
+  ShownPicturePtr shown() const override { return wiring_.shown(); }
   core::Status steer(Steering steering) override { return wiring_.steer(std::move(steering)); }
   core::Status ask(const QuestionOptions& options, const SessionModels& models,
                    const QuestionContext& context) override {

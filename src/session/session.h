@@ -23,6 +23,7 @@
 #include "ingest/ingest.h"
 #include "perceive/hear/detect_voice.h"
 #include "perceive/read/read.h"
+#include "session/shown_picture.h"
 
 namespace saccade::governor {
 class Governor;
@@ -105,6 +106,9 @@ class Session {
   virtual void stop() = 0;
   // Newest media time that was taken in; unset before the first frame. Any thread.
   virtual core::MediaTime position() const = 0;
+  // Newest picture that was looked at, small; null before the first. Only of a session that is
+  // `askable`. Any thread.
+  virtual ShownPicturePtr shown() const = 0;
 
   // In force from the next picture on. Any thread. Errors: kUsage, kExhausted (prompts),
   // kUnsupported (prompts for a session that answers no questions, a policy for a source that waits

@@ -19,6 +19,7 @@ Wiring::Wiring(Parts parts, const SessionOptions& options, const core::Clock& cl
                parts_.emitter->on_drop(emit::DropReason::kBusy, lost.foci.front().time);
              }),
       hearing_(std::move(parts_.listener), *parts_.emitter, options.knobs),
+      shown_(clock),
       position_us_(core::MediaTime::unset().us()) {}
 
 // source -> ingest -Frame-> align -Moment-> perceive -Percept-> attend -Focus-> decode -> emit
@@ -102,6 +103,10 @@ void Wiring::perceive_loop() {
 
 void Wiring::perceive(TurnedMoment next) {
   parts_.emitter->summary().count_seen();
+  if (const ingest::Picture* picture = next.moment.picture->picture();
+      picture && options_.askable) {
+    shown_.show(picture->pixels.view(), next.moment.time);
+  }
   perceive::Percept percept = parts_.perceiver.see(std::move(next.moment));
   settle(percept.moment, ingest::PushEnd::kSeen);
   // New questions are asked about what stands, too.

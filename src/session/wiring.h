@@ -52,6 +52,7 @@ class Wiring {
   core::Status steer(Steering steering) {
     return steered_.put(std::move(steering), parts_.decoder.has_value(), parts_.place.get());
   }
+  ShownPicturePtr shown() const { return shown_.take(); }
   // Newest media time taken in; unset before the first frame.
   core::MediaTime position() const {
     const std::int64_t us = position_us_;
@@ -81,6 +82,7 @@ class Wiring {
   Hearing hearing_;
   Steered steered_;
 
+  PictureWindow shown_;  // perceive thread shows
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> position_us_;
   core::Status outcome_;       // ingest thread only, read after it ended

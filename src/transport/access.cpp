@@ -193,8 +193,9 @@ HttpHeaders cors_headers(const AccessRules& rules, const HttpRequest& request) {
           {"Vary", "Origin"},
           {"Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE"},
           {"Access-Control-Allow-Headers",
-           "Authorization, Content-Type, Last-Event-ID, X-Request-Deadline-Ms"},
-          {"Access-Control-Expose-Headers", "X-Request-Id, Retry-After"},
+           "Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Deadline-Ms"},
+          {"Access-Control-Expose-Headers",
+           "ETag, X-Request-Id, Retry-After, X-Media-Time, X-Source-Size"},
           {"Access-Control-Max-Age", "600"}};
 }
 

@@ -49,7 +49,9 @@ TEST(Access, AKeyFileIsReadLineByLineAndErrorsNeverShowAKey) {
 // Every route of the table, with and without a key: default is to refuse (T20).
 TEST(Access, NoRouteIsOpenWithoutDeclaringIt) {
   const AccessRules rules = with_keys();
-  const std::set<std::string_view> open = {"/livez", "/readyz", "/health", "/version"};
+  // The last two are the console's own files: no more than what is in the binary.
+  const std::set<std::string_view> open = {"/livez",   "/readyz", "/health",
+                                           "/version", "/",       "/assets/{name}"};
   const HttpRequest user = request_with({{"authorization", "Bearer key-of-alice"}});
   const HttpRequest root = request_with({{"authorization", "bearer key-of-root"}});
   for (const Route& route : route_table()) {
@@ -150,10 +152,14 @@ TEST(Route, PathsMatchWholeAndNamesAreBounded) {
   EXPECT_EQ(match_route("GET", "/v1/streams/a-1").route->id, RouteId::kStreamShow);
   EXPECT_EQ(match_route("GET", "/v1/streams/a-1/events").name, "a-1");
   EXPECT_EQ(match_route("HEAD", "/livez").route->id, RouteId::kLive);
+  EXPECT_EQ(match_route("GET", "/").route->id, RouteId::kConsolePage);
+  EXPECT_EQ(match_route("GET", "/assets/a-1.js").name, "a-1.js");
+  EXPECT_EQ(match_route("GET", "/v1/streams/a/picture").route->id, RouteId::kStreamPicture);
   EXPECT_EQ(match_route("PUT", "/v1/streams/a").allowed, "GET, PATCH, DELETE");
   for (const char* path :
-       {"", "/", "/v1/streams/", "/v1/streams//events", "/v1/streams/a/b", "/v1/streams/../x",
-        "/v1/streams/a%2fb", "/livez/", "//livez", "/LIVEZ", "/v1/streams/a/events/"}) {
+       {"", "//", "/assets/", "/assets/../x", "/assets/a/b", "/index.html", "/v1/streams/",
+        "/v1/streams//events", "/v1/streams/a/b", "/v1/streams/../x", "/v1/streams/a%2fb",
+        "/livez/", "//livez", "/LIVEZ", "/v1/streams/a/events/"}) {
     const RouteMatch match = match_route("GET", path);
     EXPECT_EQ(match.route, nullptr) << path;
   }

@@ -29,6 +29,9 @@ constexpr std::array kRoutes = {
     Route{RouteId::kStreamEvents, "GET", "/v1/streams/{name}/events", Scope::kUser},
     Route{RouteId::kStreamAsk, "POST", "/v1/streams/{name}/ask", Scope::kUser, kSmall},
     Route{RouteId::kStreamSocket, "GET", "/v1/streams/{name}/socket", Scope::kUser},
+    Route{RouteId::kStreamPicture, "GET", "/v1/streams/{name}/picture", Scope::kUser},
+    Route{RouteId::kConsolePage, "GET", "/", Scope::kOpen},
+    Route{RouteId::kConsoleAsset, "GET", "/assets/{name}", Scope::kOpen},
 };
 
 bool is_name(std::string_view text) {

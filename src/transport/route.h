@@ -31,6 +31,9 @@ enum class RouteId {
   kStreamEvents,
   kStreamAsk,
   kStreamSocket,
+  kStreamPicture,
+  kConsolePage,
+  kConsoleAsset,
 };
 
 struct Route {

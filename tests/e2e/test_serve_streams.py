@@ -215,7 +215,8 @@ def test_t23_a_stream_belongs_to_who_made_it(media, tmp_path):
         made = {"id": "hers", "source": "file:///clip.mp4", "realtime": True, "loop": True, "senses": ["see"]}
         assert call("alice", "POST", "/v1/streams", made)[0] == 201
         for method, path, body in (("GET", "", None), ("PATCH", "", {"refresh_s": 1}), ("DELETE", "", None),
-                                   ("GET", "/events?follow=false", None), ("POST", "/ask", {"question": "?"})):
+                                   ("GET", "/events?follow=false", None), ("GET", "/picture", None),
+                                   ("POST", "/ask", {"question": "?"})):
             assert call("bob", method, "/v1/streams/hers" + path, body)[0] == 404, (method, path)
         assert call("bob", "GET", "/v1/streams")[2]["data"] == []
         assert len(call("root", "GET", "/v1/streams")[2]["data"]) == 1

@@ -410,7 +410,7 @@ asio::awaitable<bool> Connection::send_reply(const Incoming& incoming, HttpReply
   style.keep_alive = incoming.keep_alive && !share_.draining;
   style.request_id = incoming.id;
   std::string bytes = head_text(reply, style);
-  if (!incoming.head_only && reply.status != 204) bytes += reply.body;
+  if (!incoming.head_only && reply.status != 204 && reply.status != 304) bytes += reply.body;
   co_return co_await write(std::move(bytes)) && style.keep_alive;
 }
 

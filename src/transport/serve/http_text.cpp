@@ -7,11 +7,12 @@
 namespace saccade::transport {
 
 std::string_view reason_phrase(int status) {
-  constexpr std::array<std::pair<int, std::string_view>, 22> kPhrases = {{
+  constexpr std::array<std::pair<int, std::string_view>, 23> kPhrases = {{
       {200, "OK"},
       {201, "Created"},
       {202, "Accepted"},
       {204, "No Content"},
+      {304, "Not Modified"},
       {400, "Bad Request"},
       {401, "Unauthorized"},
       {403, "Forbidden"},
@@ -43,7 +44,7 @@ std::string head_text(const HttpReply& reply, const HeadStyle& style) {
   const auto add = [&](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
   };
-  if (reply.status != 204) {
+  if (reply.status != 204 && reply.status != 304) {
     add("Content-Type", reply.content_type);
     if (style.chunked) {
       add("Transfer-Encoding", "chunked");

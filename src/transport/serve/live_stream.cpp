@@ -4,6 +4,7 @@
 
 #include "transport/event_json.h"
 #include "transport/json_text.h"
+#include "transport/serve/picture_jpeg.h"
 
 namespace saccade::transport {
 namespace {
@@ -23,6 +24,27 @@ std::string without(std::string text, const std::string& secret, const std::stri
   return text;
 }
 
+std::string prompts_json(const std::vector<attend::StandingPrompt>& prompts,
+                         attend::StandingPrompt::Kind kind) {
+  JsonArray list;
+  for (const attend::StandingPrompt& prompt : prompts) {
+    if (prompt.kind != kind) continue;
+    JsonObject json;
+    json.text("id", prompt.id);
+    json.text("text", prompt.text);
+    list.add(json.str());
+  }
+  return list.str();
+}
+
+std::string senses_json(const session::Senses& senses) {
+  JsonArray list;
+  if (senses.see) list.add("\"see\"");
+  if (senses.read) list.add("\"read\"");
+  if (senses.hear) list.add("\"hear\"");
+  return list.str();
+}
+
 }  // namespace
 
 LiveStream::LiveStream(Options options, session::SharedModels::Loan loan, const core::Clock& clock,
@@ -35,6 +57,7 @@ LiveStream::LiveStream(Options options, session::SharedModels::Loan loan, const 
       created_s_(wall_seconds(clock)),
       since_s_(created_s_),
       knobs_(options_.session.knobs),
+      prompts_(options_.session.prompts),
       governing_(options_.session.governing) {}
 
 core::Result<std::shared_ptr<LiveStream>> LiveStream::start(Options options,
@@ -129,6 +152,16 @@ void LiveStream::count(const emit::Event& event) {
   }
 }
 
+core::Result<LiveStream::Picture> LiveStream::picture() const {
+  auto shown = session_->shown();
+  const std::lock_guard lock(picture_mutex_);
+  if (!shown || (picture_.shown && picture_.shown->number >= shown->number)) return picture_;
+  auto jpeg = jpeg_of(shown->view());
+  if (!jpeg) return jpeg.error();
+  picture_ = {std::move(shown), std::move(*jpeg)};
+  return picture_;
+}
+
 core::Knobs LiveStream::knobs() const {
   const std::lock_guard lock(mutex_);
   return knobs_;
@@ -140,12 +173,14 @@ session::Governing LiveStream::governing() const {
 }
 
 core::Status LiveStream::steer(session::Steering steering) {
+  const auto prompts = steering.prompts;
   const auto knobs = steering.knobs;
   const auto governing = steering.governing;
   const core::Status status = session_->steer(std::move(steering));
   if (!status) return status;
   const std::lock_guard lock(mutex_);
   if (knobs) knobs_ = *knobs;
+  if (prompts) prompts_ = *prompts;
   if (governing) governing_ = *governing;
   return {};
 }
@@ -171,9 +206,12 @@ std::string LiveStream::to_json() const {
     json.text("state", state_);
     if (!reason_.empty()) json.text("reason", reason_);
     json.count("since", static_cast<std::uint64_t>(since_s_));
+    json.raw("prompts", prompts_json(prompts_, attend::StandingPrompt::Kind::kAnswer));
+    json.raw("alerts", prompts_json(prompts_, attend::StandingPrompt::Kind::kAlert));
     json.text("policy", governing_.policy);
     if (governing_.slo_ms > 0) json.count("slo_ms", static_cast<std::uint64_t>(governing_.slo_ms));
   }
+  json.raw("senses", senses_json(options_.session.senses));
   const core::MediaTime position = session_->position();
   if (!position.is_special()) json.seconds("position_s", position.seconds());
   json.count("events", ring_->newest());

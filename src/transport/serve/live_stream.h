@@ -53,6 +53,14 @@ class LiveStream final : private emit::EventSink {
   // Counts its sockets.
   const std::shared_ptr<std::atomic<std::size_t>>& sockets() const { return sockets_; }
 
+  // What the stream showed last.
+  struct Picture {
+    session::ShownPicturePtr shown;  // null: nothing yet
+    std::string jpeg;
+  };
+  // Encodes it, once for all who ask: some milliseconds. Errors: those of jpeg_of.
+  core::Result<Picture> picture() const;
+
   // As they were asked for last.
   core::Knobs knobs() const;
   session::Governing governing() const;
@@ -88,7 +96,10 @@ class LiveStream final : private emit::EventSink {
   std::int64_t since_s_;  // of the state, seconds since 1970
   core::SteadyTime ended_at_;
   core::Knobs knobs_;
+  std::vector<attend::StandingPrompt> prompts_;
   session::Governing governing_;
+  mutable std::mutex picture_mutex_;  // guards the next one, held while encoding
+  mutable Picture picture_;
   std::thread thread_;
 };
 

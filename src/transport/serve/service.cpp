@@ -16,6 +16,8 @@ bool needs_models(RouteId id) {
   return id == RouteId::kChat || id == RouteId::kTranscribe || id == RouteId::kStreamAsk;
 }
 
+bool is_console(RouteId id) { return id == RouteId::kConsolePage || id == RouteId::kConsoleAsset; }
+
 // Nothing for a value that is no number in the range.
 std::optional<std::int64_t> read_deadline(std::string_view text) {
   const auto ms = whole_number<std::int64_t>(text);
@@ -95,7 +97,8 @@ HttpHandler::Verdict Service::check(const HttpRequest& head) {
     reply.headers = cors_headers(options_.access, head);
     return {.accepted = false, .refusal = std::move(reply)};
   }
-  const bool hidden = head.listener == ListenerKind::kAdmin && scope == Scope::kUser;
+  const bool hidden = head.listener == ListenerKind::kAdmin &&
+                      (scope == Scope::kUser || (match.route && is_console(match.route->id)));
   if (!error && (hidden || (!match.route && match.allowed.empty()))) {
     error = ApiError{.status = 404, .message = "there is no such route", .code = "no_such_route"};
   } else if (!error && !match.route) {
@@ -184,6 +187,11 @@ void Service::dispatch(const CallPtr& call) {
       return ask_stream(call);
     case RouteId::kStreamSocket:
       return open_socket(call);
+    case RouteId::kStreamPicture:
+      return show_picture(call);
+    case RouteId::kConsolePage:
+    case RouteId::kConsoleAsset:
+      return show_console(call);
   }
 }
 

@@ -4,6 +4,7 @@
 // Threads: check and handle on the I/O thread; large bodies are read on a thread of the service.
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "transport/limit_rate.h"
 #include "transport/route.h"
 #include "transport/serve/answer_job.h"
+#include "transport/serve/console_files.h"
 #include "transport/serve/request_queue.h"
 #include "transport/serve/serve_metrics.h"
 #include "transport/serve/stream_registry.h"
@@ -44,8 +46,9 @@ struct ServiceOptions {
   core::Knobs knobs;
   session::Governing governing;  // of streams that ask for nothing else
   std::vector<std::string> filter_words;
-  bool context_lines = false;  // screen text and speech go into prompts
-  double fps = 5;              // of live streams
+  bool context_lines = false;            // screen text and speech go into prompts
+  double fps = 5;                        // of live streams
+  std::span<const ConsoleFile> console;  // empty = no console
 };
 
 class Service final : public HttpHandler {
@@ -115,6 +118,10 @@ class Service final : public HttpHandler {
   void open_socket(const CallPtr& call);
   bool check_handshake(const Call& call);
   bool check_sockets(const Call& call, const LiveStream& stream);
+  // service_console.cpp
+  void show_console(const CallPtr& call);
+  void show_picture(const CallPtr& call);
+  void send_picture(const Call& call, const LiveStream& stream);
 
   core::Rng next_rng();
 
