@@ -94,8 +94,9 @@ const std::array kTable = {
     SettingInfo{"context_tokens", &S::context_tokens, G::kModels,
                 "Room for a question with its picture; 0 = the model's own, at most 8192", "tokens",
                 0, 1'048'576},
-    SettingInfo{"threads", &S::threads, G::kModels, "Threads per model; 0 = cores of the machine",
-                "threads", 0, 1024},
+    SettingInfo{"threads", &S::threads, G::kModels,
+                "Threads per model; 0 = by its size, at most the cores of the machine", "threads",
+                0, 1024},
     SettingInfo{"host", &S::host, G::kServer,
                 "Address to serve on, or the path of a unix socket; others than this machine need "
                 "--api-key-file"},

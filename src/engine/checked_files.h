@@ -10,9 +10,9 @@ namespace saccade::engine {
 
 struct CheckedFiles {
   const LoadOptions& options;
-  int threads = 1;  // chosen
   gguf::OpenedHeader text;
-  std::optional<gguf::OpenedHeader> mmproj;  // present when the options name one
+  std::optional<gguf::OpenedHeader> mmproj;      // present when the options name one
+  int language_threads = 1, vision_threads = 1;  // chosen
 };
 
 // kModelUnusable: the projector is not the text model's.

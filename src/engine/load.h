@@ -25,7 +25,7 @@ struct LoadOptions {
   std::string model_path;   // text GGUF
   std::string mmproj_path;  // vision GGUF; empty = text only
   int context_tokens = 0;   // 0 = the model's own, at most 8192
-  int threads = 0;          // 0 = cores of the machine
+  int threads = 0;          // of each model; 0 = by its size, at most the cores of the machine
   bool gpu = false;         // offload when the build has a device
   Engine engine = Engine::kAuto;
   int sessions = 1;  // that answer at the same time, 1..kSessionsMax; memory for each (native)

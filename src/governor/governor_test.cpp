@@ -20,6 +20,7 @@ TEST(Governor, ManyStreamsTakeTurnsAndNoTurnIsLost) {
   Governor governor(clock);
   std::atomic<int> at_once{0}, most{0}, turns{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       const auto place = governor.join(terms());

@@ -59,7 +59,7 @@ core::Result<MtmdPtr> load_mmproj(const CheckedFiles& files, const llama_model* 
   auto params = mtmd_context_params_default();
   params.use_gpu = options.gpu;
   params.print_timings = false;
-  params.n_threads = files.threads;
+  params.n_threads = files.vision_threads;
   params.warmup = false;
   params.progress_callback = on_progress;
   params.progress_callback_user_data = &progress;
@@ -89,7 +89,7 @@ core::Result<VisionLanguage> load_llama(const CheckedFiles& files) {
     weights->mtmd = std::move(*context);
   }
   VisionLanguage out;
-  auto language = LlamaLanguage::create(weights, {options.context_tokens, files.threads});
+  auto language = LlamaLanguage::create(weights, {options.context_tokens, files.language_threads});
   if (!language) {
     auto error = language.error();
     error.message = options.model_path + ": " + error.message;

@@ -43,7 +43,7 @@ core::Result<std::unique_ptr<LanguageModel>> load_language(const CheckedFiles& f
       header.number(header.text("general.architecture") + ".context_length").value_or(0));
   const auto context = llama::context_tokens(trained, options.context_tokens);
   if (!context) return context.error();
-  auto device = Device::cpu(files.threads);
+  auto device = Device::cpu(files.language_threads);
   if (!device) return device.error();
   auto decoder = models::Decoder::load(std::move(file), **device, *context * options.sessions);
   if (!decoder) return decoder.error();
@@ -92,7 +92,7 @@ core::Result<std::optional<VisionLanguage>> load_native(const CheckedFiles& file
   out.language = std::move(*language);
   if (!report(options, mmproj ? kTextShare : 1)) return cancelled();
   if (mmproj) {
-    auto device = Device::cpu(files.threads);
+    auto device = Device::cpu(files.vision_threads);
     if (!device) return device.error();
     auto vision = NativeVision::create(
         {*text, std::shared_ptr<Device>(std::move(*device)), std::move(mmproj)});

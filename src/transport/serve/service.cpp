@@ -216,7 +216,7 @@ void Service::fail_usage(const Call& call, std::string message, std::string para
 void Service::fail_field(const Call& call, const core::Error& error, const std::string& fault) {
   ApiError told = api_error(error);
   told.param = fault;
-  fail(call, std::move(told));
+  fail(call, told);
 }
 
 ApiError Service::no_such_model() const {

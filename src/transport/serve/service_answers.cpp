@@ -114,7 +114,7 @@ void Service::chat(const CallPtr& call) {
   if (!request->model.empty() && request->model != options_.model) {
     ApiError error = no_such_model();
     error.param = "model";
-    return fail(*call, std::move(error));
+    return fail(*call, error);
   }
   const auto messages = std::make_shared<std::vector<ChatMessage>>(std::move(request->messages));
   AnswerJob::Options options;

@@ -165,7 +165,7 @@ void Service::make_stream(const CallPtr& call) {
     error.code = "too_many_streams";
     error.retry_after_s = kRetryStreamSeconds;
   }
-  fail(*call, std::move(error));
+  fail(*call, error);
 }
 
 void Service::list_streams(const CallPtr& call) {
