@@ -319,12 +319,17 @@ def test_f1_work_of_clients_that_vanish_ends(server):
 
 
 def test_f2_the_one_too_many_is_refused_at_once_and_told_when_to_return(server):
-    waiting = [start_chat(server, stream=True) for _ in range(30)]
+    waiting = []
     try:
-        until(lambda: server.metric("saccade_queue_waiting") >= 4)
-        started = time.monotonic()
-        status, headers, body = server.chat("hi")
-        spent = time.monotonic() - started
+        # A story may end between the filling and the question, which then finds room: fill again.
+        for _ in range(10):
+            waiting += [start_chat(server, stream=True) for _ in range(30)]
+            until(lambda: server.metric("saccade_queue_waiting") >= 4)
+            started = time.monotonic()
+            status, headers, body = server.chat("hi")
+            spent = time.monotonic() - started
+            if status != 200:
+                break
         assert status == 429 and int(headers["Retry-After"]) >= 1 and body["error"]["code"] == "queue_full"
         assert spent < 0.5, spent
     finally:

@@ -49,6 +49,7 @@ class Parent {
   }
 
   void check(const SandboxReport&) {}
+  void check(const PushTaken&) {}
   void check(const RunEnded&) {}
   void check(const SourceInfo& info) {
     require(plain(info.container) && plain(info.video_codec) && plain(info.audio_codec));
