@@ -65,7 +65,7 @@ BORDERS = {
     'emit': ['core', 'telemetry'] + _TYPES[:5],
     'session': ['core', 'telemetry', 'engine', 'governor'] + STAGES,
     'transport': ['core', 'telemetry', 'session', 'emit/emit_types.h'],
-    'apps': ['core', 'telemetry', 'session', 'transport', 'emit', 'engine/load.h'],
+    'apps': ['core', 'telemetry', 'session', 'transport', 'emit', 'engine/load.h', 'governor/policy.h'],
 }
 
 # Headers of outside code and the only places that may include them.
@@ -75,6 +75,7 @@ OUTSIDE = [
     (r'(openvino|opencv2)/', ['perceive'], 'OpenVINO and OpenCV'),
     (r'nlohmann/|simdjson|rapidjson/', ['transport'], 'JSON'),
     (r'boost/(beast|asio)|httplib\.h|curl/', ['transport'], 'HTTP'),
+    (r'libyuv', ['ingest'], 'libyuv'),
     (r'jpeglib\.h', ['transport'], 'libjpeg'),
     (r'CLI/', ['apps'], 'flags'),
 ]

@@ -69,6 +69,22 @@ core::Result<session::LoadedModels> open_models(const CommandContext& context,
   return session::load_models(*files, senses);
 }
 
+core::Result<std::optional<PolicyFolder>> open_policies(const Settings& settings) {
+  if (settings.policies.empty()) return std::optional<PolicyFolder>();
+  auto folder = PolicyFolder::open(settings.policies);
+  if (!folder) return std::move(folder).error();
+  return std::optional<PolicyFolder>(std::move(*folder));
+}
+
+core::Result<session::Governing> governing_of(const Settings& settings,
+                                              const std::optional<PolicyFolder>& policies) {
+  session::Governing governing{.policy = settings.policy, .slo_ms = settings.slo_ms};
+  governing.book = policies ? policies->book() : std::make_shared<governor::PolicyBook>();
+  if (settings.policy == "auto") return governing;
+  if (const auto policy = governing.book->find(settings.policy); !policy) return policy.error();
+  return governing;
+}
+
 core::Knobs knobs_of(const Settings& settings) {
   core::Knobs knobs;
   knobs.change_threshold = settings.change_threshold;
@@ -134,7 +150,6 @@ core::Result<session::SessionOptions> session_options(const Settings& settings,
   options.stops = settings.stop;
   options.filter_words = std::move(words).value();
   options.knobs = knobs_of(settings);
-  options.governing = {.policy = settings.policy, .slo_ms = settings.slo_ms};
   options.media_max = core::MediaDuration::from_seconds(settings.duration_s);
   return options;
 }

@@ -46,7 +46,6 @@ core::Result<transport::ServiceOptions> service_options(const CommandContext& co
   options.seed = static_cast<std::uint64_t>(context.clock.wall_now().us);
   options.sampling = sampling_of(settings);
   options.knobs = knobs_of(settings);
-  options.governing = {.policy = settings.policy, .slo_ms = settings.slo_ms};
   options.filter_words = std::move(*words);
   options.fps = settings.fps;
   options.console = transport::console_files();
@@ -71,6 +70,18 @@ core::Result<std::string> open_listeners(transport::HttpServer& server, const Se
                       : "http://" + admin->host + ":" + std::to_string(*admin_port));
 }
 
+// On a change and on SIGHUP, until the callbacks are taken away.
+void follow_policies(CommandContext& context, PolicyFolder& policies,
+                     session::SharedModels& shared) {
+  const auto renew = [&](bool at_once) {
+    renew_policies(context, policies, at_once, [&](const governor::PolicyBookPtr& book) {
+      shared.governor().set_policies(book);
+    });
+  };
+  context.signals.on_hangup([renew] { renew(true); });
+  context.signals.on_tick([renew] { renew(false); });
+}
+
 }  // namespace
 
 core::Status run_serve(CommandContext& context) {
@@ -79,6 +90,11 @@ core::Status run_serve(CommandContext& context) {
   const Settings& settings = loaded->settings;
   auto options = service_options(context, settings);
   if (!options) return std::move(options).error();
+  auto policies = open_policies(settings);
+  if (!policies) return std::move(policies).error();
+  auto governing = governing_of(settings, *policies);
+  if (!governing) return std::move(governing).error();
+  options->governing = {.policy = governing->policy, .slo_ms = governing->slo_ms};
   if (!settings.admin_listen.empty()) {
     if (const auto admin = admin_listen_of(settings.admin_listen); !admin) return admin.error();
   }
@@ -96,6 +112,7 @@ core::Status run_serve(CommandContext& context) {
       settings.context_lines == "on" || (settings.context_lines == "auto" && traits.wants_context);
   auto shared = session::SharedModels::create(std::move(*models), std::move(*files), context.clock);
   if (!shared) return std::move(shared).error();
+  (*shared)->governor().set_policies(governing->book);
 
   auto service = std::make_unique<transport::Service>(std::move(*options), **shared, context.clock);
   transport::HttpServer server(*service, context.clock);
@@ -106,9 +123,12 @@ core::Status run_serve(CommandContext& context) {
     service->begin_drain();
     server.begin_drain(kDrainMs);
   });
+  if (*policies) follow_policies(context, **policies, **shared);
   if (!settings.quiet) context.footer.print_error("saccade: serving on " + *where + "\n");
   server.run();
   context.signals.on_signal({});
+  context.signals.on_hangup({});
+  context.signals.on_tick({});
   // Its threads end before the server does: they may still have something to tell.
   service.reset();
   return {};

@@ -45,6 +45,7 @@ struct Settings {
   // pace
   int slo_ms = 0;
   std::string policy = "auto";
+  std::string policies;
   int change_threshold = 12;
   double refresh_s = 30;
   double keep_share = 1;

@@ -63,8 +63,12 @@ const std::array kTable = {
         "order; 0 = the policy's",
         "milliseconds", 0, 600'000},
     SettingInfo{"policy", &S::policy, G::kPace,
-                "How a live stream is governed; auto = captions with a deadline, else none", "", 0,
-                0, "auto|none|captions|alert|reading|medical|low-power|max-quality"},
+                "How a live stream is governed: none, captions, alert, reading, medical, "
+                "low-power, max-quality or one of --policies; auto = captions with a deadline, "
+                "else none"},
+    SettingInfo{"policies", &S::policies, G::kPace,
+                "Folder with policies of your own, one NAME.toml each; changed ones are taken up "
+                "while it runs"},
     SettingInfo{"change_threshold", &S::change_threshold, G::kPace,
                 "A part of the picture counts as changed above this difference in brightness",
                 "levels", 0, 255},

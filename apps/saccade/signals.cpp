@@ -14,6 +14,7 @@ sigset_t watched_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -38,6 +39,11 @@ void SignalWatcher::on_signal(std::function<void()> callback) {
   if (requested_ && callback_) callback_();
 }
 
+void SignalWatcher::on_hangup(std::function<void()> callback) {
+  const std::lock_guard lock(mutex_);
+  hangup_ = std::move(callback);
+}
+
 void SignalWatcher::on_tick(std::function<void()> callback) {
   const std::lock_guard lock(mutex_);
   tick_ = std::move(callback);
@@ -48,13 +54,15 @@ void SignalWatcher::watch() {
   constexpr timespec kTick{0, 100'000'000};
   while (!ending_) {
     const int signal = sigtimedwait(&set, nullptr, &kTick);
-    if (signal > 0) {
+    const std::lock_guard lock(mutex_);
+    if (signal == SIGHUP && hangup_) {
+      hangup_();
+    } else if (signal > 0) {
       if (requested_) _exit(128 + signal);
       caught_ = signal;
       requested_ = true;
+      if (callback_) callback_();
     }
-    const std::lock_guard lock(mutex_);
-    if (signal > 0 && callback_) callback_();
     if (tick_) tick_();
   }
 }

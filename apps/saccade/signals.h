@@ -1,7 +1,7 @@
 #pragma once
-// SIGINT and SIGTERM as a polite request: a thread waits for them and calls back. A second one ends
-// the process at once. Must be made before any other thread, which then inherit the blocked
-// signals.
+// SIGINT, SIGTERM and SIGHUP as a polite request: a thread waits for them and calls back. A second
+// one ends the process at once. A server takes SIGHUP to read its policies again instead. Must be
+// made before any other thread, which then inherit the blocked signals.
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -19,6 +19,8 @@ class SignalWatcher {
   // Called once, on the watcher's thread, at the first signal (at once when it has come already).
   // An empty function takes the callback away; it is then not running any more.
   void on_signal(std::function<void()> callback);
+  // SIGHUP calls this and ends nothing, each time. As above.
+  void on_hangup(std::function<void()> callback);
   // Called about ten times per second on the watcher's thread; for progress. As above.
   void on_tick(std::function<void()> callback);
 
@@ -32,7 +34,7 @@ class SignalWatcher {
   std::atomic<bool> requested_{false}, ending_{false};
   std::atomic<int> caught_{0};
   std::mutex mutex_;  // guards the callbacks and is held while they run
-  std::function<void()> callback_, tick_;
+  std::function<void()> callback_, hangup_, tick_;
   std::thread thread_;
 };
 

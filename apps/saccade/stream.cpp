@@ -91,10 +91,24 @@ Senses senses_of(StreamCommand command, const Settings& settings) {
   return {.see = has("see"), .read = has("read"), .hear = has("hear")};
 }
 
+// What may change while it runs.
+struct Followed {
+  std::optional<PolicyFolder> policies;
+  session::Governing governing;
+};
+
 core::Status run_session(CommandContext& context, session::Session& session, Outputs& outputs,
-                         ProgressSink& progress) {
+                         ProgressSink& progress, Followed& followed) {
+  const auto steer = [&](const governor::PolicyBookPtr& book) {
+    followed.governing.book = book;
+    const core::Status steered = session.steer({.governing = followed.governing});
+    if (!steered) context.footer.print_error(error_line(steered.error(), context.footer.style()));
+  };
   context.signals.on_signal([&] { session.stop(); });
-  context.signals.on_tick([&] { progress.tick(session.position()); });
+  context.signals.on_tick([&] {
+    progress.tick(session.position());
+    if (followed.policies) renew_policies(context, *followed.policies, false, steer);
+  });
   core::Status status = session.run();
   context.signals.on_tick({});
   context.signals.on_signal({});
@@ -117,6 +131,12 @@ core::Status run_stream(CommandContext& context, StreamCommand command, const st
   auto options = session_options(settings, source, senses_of(command, settings),
                                  {.default_prompt = command == StreamCommand::kWatch});
   if (!options) return std::move(options).error();
+  auto policies = open_policies(settings);
+  if (!policies) return std::move(policies).error();
+  auto governing = governing_of(settings, *policies);
+  if (!governing) return std::move(governing).error();
+  options->governing = *governing;
+  Followed followed{.policies = std::move(*policies), .governing = std::move(*governing)};
   options->partial_speech = command == StreamCommand::kWatch;
   options->peak_memory_bytes = peak_memory_bytes;
 
@@ -136,7 +156,7 @@ core::Status run_stream(CommandContext& context, StreamCommand command, const st
                              context.clock, core::Rng(static_cast<std::uint64_t>(settings.seed)));
   if (!opened) return std::move(opened).error();
   session = std::move(opened).value();
-  return run_session(context, *session, **outputs, progress);
+  return run_session(context, *session, **outputs, progress, followed);
 }
 
 }  // namespace saccade::app

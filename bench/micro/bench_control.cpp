@@ -19,7 +19,7 @@ int main() {
   core::SteadyTime now{1'000'000};
   for (int i = 0; i < kStreams; ++i) {
     governor::Terms terms;
-    terms.policy = governor::policies()[1];
+    terms.policy = governor::PolicyBook().all()[1];
     const auto joined = control.join(terms, now);
     if (joined) streams.push_back(joined->stream);
   }

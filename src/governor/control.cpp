@@ -67,6 +67,13 @@ void Control::set_policy(StreamId stream, const Policy& policy, int slo_ms) {
   found->second.told = false;
 }
 
+void Control::set_policies(const PolicyBook& book) {
+  for (auto& [id, stream] : streams_) {
+    const auto policy = book.find(stream.terms.policy.name);
+    if (policy) set_policy(id, *policy, stream.terms.slo_ms);
+  }
+}
+
 // Shares the time since the last look among the turns that ran in it.
 void Control::spend(core::SteadyTime now) {
   const double ms = std::max(core::ms_between(spent_until_, now), 0.0);

@@ -79,6 +79,8 @@ class Control {
   void set_base(StreamId stream, const core::Knobs& base);
   // Other terms for a stream that runs; its place stays.
   void set_policy(StreamId stream, const Policy& policy, int slo_ms);
+  // Streams whose policy is in the book run by it from now on; the others go on as they are.
+  void set_policies(const PolicyBook& book);
 
   void want(StreamId stream) { turns_.want(stream); }
   // The stream that may take its newest Moment now; call until nothing comes.

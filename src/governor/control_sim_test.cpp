@@ -102,7 +102,7 @@ class Rehearsal {
 
   void add_stream() {
     Terms terms;
-    terms.policy = policies()[static_cast<std::size_t>(rng_.between(1, 6))];
+    terms.policy = PolicyBook().all()[static_cast<std::size_t>(rng_.between(1, 6))];
     terms.abilities.prunes = true;
     terms.slo_ms = 300;
     const auto joined = control_.join(terms, now());

@@ -12,6 +12,17 @@ core::Result<std::unique_ptr<Governor::Place>> Governor::join(const Terms& terms
   return std::make_unique<Place>(*this, *admission);
 }
 
+PolicyBookPtr Governor::policies() const {
+  const std::lock_guard lock(mutex_);
+  return book_;
+}
+
+void Governor::set_policies(PolicyBookPtr book) {
+  const std::lock_guard lock(mutex_);
+  book_ = std::move(book);
+  control_.set_policies(*book_);
+}
+
 Snapshot Governor::snapshot() const {
   const std::lock_guard lock(mutex_);
   return control_.snapshot();

@@ -68,6 +68,7 @@ class Governor {
     // What was asked for has changed. Any thread.
     void set_base(const core::Knobs& base);
     void set_policy(const Policy& policy, int slo_ms);
+    Governor& governor() const { return governor_; }
 
    private:
     Governor& governor_;
@@ -76,6 +77,10 @@ class Governor {
   };
   // Errors: those of Control::join.
   core::Result<std::unique_ptr<Place>> join(const Terms& terms);
+
+  // The policies there are, and others in their place: streams that run go on by them.
+  PolicyBookPtr policies() const;
+  void set_policies(PolicyBookPtr book);
 
   Snapshot snapshot() const;
 
@@ -86,6 +91,7 @@ class Governor {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable given_turn_;
   Control control_;
+  PolicyBookPtr book_ = std::make_shared<PolicyBook>();
   std::set<StreamId> given_;  // turns given and not yet taken
 };
 

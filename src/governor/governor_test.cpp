@@ -11,7 +11,7 @@ namespace {
 
 Terms terms() {
   Terms out;
-  out.policy = *find_policy(kDefaultPolicy);
+  out.policy = *PolicyBook().find(kDefaultPolicy);
   return out;
 }
 
@@ -71,6 +71,21 @@ TEST(Governor, KnobsComeOnceAndAgainWhenAskedForAnew) {
   other.max_new_tokens = 7;
   (*place)->set_base(other);
   EXPECT_EQ(7, (*place)->take_knobs()->knobs.max_new_tokens);
+}
+
+TEST(Governor, AStreamGoesOnByTheNewTextOfItsPolicy) {
+  const core::ManualClock clock;
+  Governor governor(clock);
+  const auto place = governor.join(terms());
+  ASSERT_TRUE(place.ok());
+  EXPECT_GT((*place)->take_knobs()->knobs.max_new_tokens, 5);
+  auto book = std::make_shared<PolicyBook>();
+  Policy shorter = terms().policy;
+  shorter.max_new_tokens = 5;
+  ASSERT_TRUE(book->put(shorter).ok());
+  governor.set_policies(book);
+  EXPECT_EQ(5, (*place)->take_knobs()->knobs.max_new_tokens);
+  EXPECT_EQ(book, governor.policies());
 }
 
 TEST(Governor, AStreamThatCannotBeServedIsRefusedWithTheReason) {

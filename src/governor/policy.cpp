@@ -1,7 +1,7 @@
 #include "governor/policy.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace saccade::governor {
 namespace {
@@ -12,56 +12,72 @@ constexpr int kChangeMost = 255;
 constexpr int kShortestAnswer = 8;
 constexpr std::int64_t kReadEveryMs = 1'000;  // slow: between two OCR passes
 
-constexpr std::array<Policy, 7> kPolicies = {{
-    {.name = kNoPolicy,
-     .purpose = "no deadline: takes what the others leave, and nothing is given up",
-     .slo_ms = 600'000,
-     .pace = 0,
-     .fewer_tiles = false,
-     .prune = false,
-     .slower = false},
-    {.name = "captions", .purpose = "what is to be seen now, soon and often"},
-    {.name = "alert",
-     .purpose = "a yes or no as fast as possible",
-     .slo_ms = 200,
-     .pace = 4,
-     .max_new_tokens = 16},
-    {.name = "reading",
-     .purpose = "small text: the picture is never made worse",
-     .slo_ms = 1'000,
-     .pace = 1,
-     .fewer_tiles = false,
-     .prune = false},
-    {.name = "medical",
-     .purpose = "every detail, nothing left out, seconds to spare",
-     .slo_ms = 5'000,
-     .pace = 0.5,
-     .fewer_tiles = false,
-     .prune = false,
-     .slower = false},
-    {.name = "low-power",
-     .purpose = "an answer now and then, with the least work",
-     .slo_ms = 2'000,
-     .pace = 0.5,
-     .start = Rung::kPruned,
-     .change_threshold = 24},
-    {.name = "max-quality",
-     .purpose = "as asked for; rarer answers before worse ones",
-     .slo_ms = 1'000,
-     .pace = 2,
-     .fewer_tiles = false,
-     .prune = false},
-}};
-
 }  // namespace
 
-std::span<const Policy> policies() { return kPolicies; }
+PolicyBook::PolicyBook()
+    : policies_{
+          {.name = std::string(kNoPolicy),
+           .purpose = "no deadline: takes what the others leave, and nothing is given up",
+           .slo_ms = 600'000,
+           .pace = 0,
+           .fewer_tiles = false,
+           .prune = false,
+           .slower = false},
+          {.name = std::string(kDefaultPolicy),
+           .purpose = "what is to be seen now, soon and often"},
+          {.name = "alert",
+           .purpose = "a yes or no as fast as possible",
+           .slo_ms = 200,
+           .pace = 4,
+           .max_new_tokens = 16},
+          {.name = "reading",
+           .purpose = "small text: the picture is never made worse",
+           .slo_ms = 1'000,
+           .pace = 1,
+           .fewer_tiles = false,
+           .prune = false},
+          {.name = "medical",
+           .purpose = "every detail, nothing left out, seconds to spare",
+           .slo_ms = 5'000,
+           .pace = 0.5,
+           .fewer_tiles = false,
+           .prune = false,
+           .slower = false},
+          {.name = "low-power",
+           .purpose = "an answer now and then, with the least work",
+           .slo_ms = 2'000,
+           .pace = 0.5,
+           .start = Rung::kPruned,
+           .change_threshold = 24},
+          {.name = "max-quality",
+           .purpose = "as asked for; rarer answers before worse ones",
+           .slo_ms = 1'000,
+           .pace = 2,
+           .fewer_tiles = false,
+           .prune = false},
+      } {}
 
-core::Result<Policy> find_policy(std::string_view name) {
+core::Status PolicyBook::put(Policy policy) {
+  const auto old = std::find_if(policies_.begin(), policies_.end(),
+                                [&](const Policy& p) { return p.name == policy.name; });
+  if (old != policies_.end()) {
+    *old = std::move(policy);
+  } else if (policies_.size() < kPoliciesMax) {
+    policies_.push_back(std::move(policy));
+  } else {
+    return core::error(core::ErrorCode::kExhausted,
+                       "policy \"" + policy.name + "\" is one too many (at most " +
+                           std::to_string(kPoliciesMax) + ")",
+                       "remove one");
+  }
+  return {};
+}
+
+core::Result<Policy> PolicyBook::find(std::string_view name) const {
   std::string known;
-  for (const Policy& policy : kPolicies) {
+  for (const Policy& policy : policies_) {
     if (policy.name == name) return policy;
-    known += (known.empty() ? "" : ", ") + std::string(policy.name);
+    known += (known.empty() ? "" : ", ") + policy.name;
   }
   return core::error(core::ErrorCode::kUsage, "there is no policy \"" + std::string(name) + "\"",
                      "choose one of " + known);

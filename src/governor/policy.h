@@ -1,11 +1,13 @@
 #pragma once
 // Named ways to run a stream: its deadline, how often it must be answered, what of the picture may
 // be given up for that, and what is set from the start. A policy is data; the ladder decides when.
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/knobs.h"
 #include "core/result.h"
@@ -17,10 +19,10 @@ inline constexpr std::string_view kNoPolicy = "none";           // no deadline a
 inline constexpr std::string_view kDefaultPolicy = "captions";  // a deadline and nothing more
 
 struct Policy {
-  std::string_view name;
-  std::string_view purpose;  // one line, for people
-  int slo_ms = 300;          // an answer may be this old, counted from its picture
-  double pace = 2;           // answers a second that the stream shall get; more when there is room
+  std::string name;
+  std::string purpose;  // one line, for people
+  int slo_ms = 300;     // an answer may be this old, counted from its picture
+  double pace = 2;      // answers a second that the stream shall get; more when there is room
   // What may be given up.
   bool fewer_tiles = true, prune = true, slower = true;
   Rung start = Rung::kFull;  // never better than this
@@ -28,10 +30,23 @@ struct Policy {
   std::optional<int> max_new_tokens = std::nullopt, change_threshold = std::nullopt;
 };
 
-// none, captions, alert, reading, medical, low-power, max-quality.
-std::span<const Policy> policies();
-// Errors: kUsage, naming those there are.
-core::Result<Policy> find_policy(std::string_view name);
+// The policies there are. What runs holds an immutable one; a new one takes its place as a whole.
+class PolicyBook {
+ public:
+  static constexpr std::size_t kPoliciesMax = 64;
+
+  // none, captions, alert, reading, medical, low-power, max-quality.
+  PolicyBook();
+  // Added, or put in the place of the one of this name. Errors: kExhausted (kPoliciesMax).
+  core::Status put(Policy policy);
+  // Errors: kUsage, naming those there are.
+  core::Result<Policy> find(std::string_view name) const;
+  const std::vector<Policy>& all() const { return policies_; }
+
+ private:
+  std::vector<Policy> policies_;
+};
+using PolicyBookPtr = std::shared_ptr<const PolicyBook>;
 
 // What the model at hand can do without.
 struct Abilities {

@@ -13,14 +13,14 @@ core::Knobs asked() {
 }
 
 TEST(Policy, TheDefaultIsThereAndAnUnknownOneNamesTheOthers) {
-  EXPECT_TRUE(find_policy(kDefaultPolicy).ok());
-  const auto missing = find_policy("fast");
+  EXPECT_TRUE(PolicyBook().find(kDefaultPolicy).ok());
+  const auto missing = PolicyBook().find("fast");
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(std::string::npos, missing.error().hint.find("max-quality"));
 }
 
 TEST(Policy, FullGivesWhatWasAskedFor) {
-  const auto policy = find_policy("captions");
+  const auto policy = PolicyBook().find("captions");
   const core::Knobs knobs =
       knobs_on(Rung::kFull, *policy, {.tiles = true, .prunes = true}, asked());
   EXPECT_EQ(4, knobs.fovea_tiles_max);
@@ -30,7 +30,8 @@ TEST(Policy, FullGivesWhatWasAskedFor) {
 
 // Each rung costs at most what the one before costs, for every policy.
 TEST(Policy, EveryRungIsCheaper) {
-  for (const Policy& policy : policies()) {
+  const PolicyBook book;
+  for (const Policy& policy : book.all()) {
     const Abilities all{.tiles = true, .prunes = true};
     core::Knobs last = knobs_on(Rung::kFull, policy, all, asked());
     double last_pace = pace_on(Rung::kFull, policy);
@@ -52,7 +53,7 @@ TEST(Policy, EveryRungIsCheaper) {
 }
 
 TEST(Policy, ReadingKeepsEveryPixelAndToken) {
-  const auto policy = find_policy("reading");
+  const auto policy = PolicyBook().find("reading");
   const core::Knobs knobs =
       knobs_on(Rung::kRefusing, *policy, {.tiles = true, .prunes = true}, asked());
   EXPECT_EQ(4, knobs.fovea_tiles_max);
@@ -60,13 +61,31 @@ TEST(Policy, ReadingKeepsEveryPixelAndToken) {
 }
 
 TEST(Policy, AModelThatReadsPicturesWholeIsNotAskedToPrune) {
-  const auto policy = find_policy("captions");
+  const auto policy = PolicyBook().find("captions");
   EXPECT_EQ(1, knobs_on(Rung::kRefusing, *policy, {}, asked()).keep_share);
 }
 
 TEST(Policy, LowPowerNeverStartsAboveItsRung) {
-  const auto policy = find_policy("low-power");
+  const auto policy = PolicyBook().find("low-power");
   EXPECT_LT(knobs_on(Rung::kFull, *policy, {.prunes = true}, asked()).keep_share, 1);
+}
+
+TEST(PolicyBook, APolicyTakesThePlaceOfTheOneOfItsName) {
+  PolicyBook book;
+  const std::size_t before = book.all().size();
+  Policy night = *book.find("captions");
+  night.slo_ms = 700;
+  ASSERT_TRUE(book.put(night).ok());
+  night.name = "night";
+  ASSERT_TRUE(book.put(night).ok());
+  EXPECT_EQ(before + 1, book.all().size());
+  EXPECT_EQ(700, book.find("captions")->slo_ms);
+  for (int i = 0; book.all().size() < PolicyBook::kPoliciesMax; ++i) {
+    night.name = std::to_string(i);
+    ASSERT_TRUE(book.put(night).ok());
+  }
+  night.name = "one-more";
+  EXPECT_EQ(core::ErrorCode::kExhausted, book.put(night).error().code);
 }
 
 }  // namespace

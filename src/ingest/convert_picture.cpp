@@ -64,6 +64,19 @@ int matrix_of(const AVFrame& frame) {
   }
 }
 
+YuvMatrix yuv_matrix(int matrix) {
+  switch (matrix) {
+    case SWS_CS_ITU601:
+      return YuvMatrix::kBt601;
+    case SWS_CS_ITU709:
+      return YuvMatrix::kBt709;
+    case SWS_CS_BT2020:
+      return YuvMatrix::kBt2020;
+    default:
+      return YuvMatrix::kOther;
+  }
+}
+
 }  // namespace
 
 PictureSize upright_size(PictureSize coded, const PictureShape& shape) {
@@ -105,6 +118,13 @@ core::Status ConvertPicture::convert(const AVFrame& frame, const PictureShape& s
   PictureShape flat = shape;
   flat.orientation = 1;
   const PictureSize size = upright_size({frame.width, frame.height}, flat);
+  const bool as_coded =
+      shape.orientation == 1 && size.width == frame.width && size.height == frame.height;
+  const YuvMatrix matrix = yuv_matrix(matrix_of(frame));
+  if (as_coded && ConvertVideo::takes(frame, matrix)) {
+    video_.convert(frame, matrix, is_full_range(frame, *format), to);
+    return {};
+  }
   const auto status = prepare({.width = frame.width,
                                .height = frame.height,
                                .format = frame.format,

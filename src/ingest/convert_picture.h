@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "ingest/av_handles.h"
+#include "ingest/convert_video.h"
 
 namespace saccade::ingest {
 
@@ -43,6 +44,7 @@ class ConvertPicture {
   core::Status prepare(const Key& key);
 
   const std::uint8_t matte_;
+  ConvertVideo video_;
   Key key_;
   SwsHandle scaler_;
   std::vector<std::uint8_t> scratch_;  // scaled, not yet upright: [height][stride]

@@ -63,6 +63,7 @@ core::Result<Governed> govern(const SessionOptions& options, const SessionModels
   const bool asked = options.governing.policy != "auto" || options.governing.slo_ms > 0;
   if (!models.governor && !asked) return out;
   if (!models.governor) out.own = std::make_unique<Governor>(clock);
+  if (out.own && options.governing.book) out.own->set_policies(options.governing.book);
   auto place = join_governor(out.own ? *out.own : *models.governor, options, models);
   if (!place) return place.error();
   out.place = std::move(*place);

@@ -4,7 +4,7 @@
 
 namespace saccade::session {
 
-core::Result<governor::Policy> policy_of(const Governing& asked) {
+core::Result<governor::Policy> policy_of(const Governing& asked, const Governor& governor) {
   constexpr int kSloMax = 600'000;
   if (asked.slo_ms < 0 || asked.slo_ms > kSloMax) {
     return core::error(core::ErrorCode::kUsage,
@@ -12,13 +12,13 @@ core::Result<governor::Policy> policy_of(const Governing& asked) {
                        "milliseconds from a picture to its answer, or 0 for the policy's");
   }
   const std::string_view usual = asked.slo_ms > 0 ? governor::kDefaultPolicy : governor::kNoPolicy;
-  return governor::find_policy(asked.policy == "auto" ? usual : asked.policy);
+  return governor.policies()->find(asked.policy == "auto" ? usual : asked.policy);
 }
 
 core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
                                                              const SessionOptions& options,
                                                              const SessionModels& models) {
-  const auto policy = policy_of(options.governing);
+  const auto policy = policy_of(options.governing, governor);
   if (!policy) return policy.error();
   governor::Terms terms;
   terms.policy = *policy;

@@ -19,7 +19,7 @@ namespace saccade::session {
 using governor::Governor;
 
 // Errors: kUsage (policy, deadline).
-core::Result<governor::Policy> policy_of(const Governing& asked);
+core::Result<governor::Policy> policy_of(const Governing& asked, const Governor& governor);
 
 // Errors: those of policy_of, kExhausted (the governor refuses).
 core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,

@@ -27,7 +27,8 @@
 
 namespace saccade::governor {
 class Governor;
-}
+class PolicyBook;
+}  // namespace saccade::governor
 
 namespace saccade::session {
 
@@ -39,6 +40,8 @@ struct QuestionOptions;
 struct Governing {
   std::string policy = "auto";  // auto = "captions" with a deadline, else "none"
   int slo_ms = 0;               // an answer may be this old, 1..600'000; 0 = the policy's
+  // The policies of a session that has the device to itself; null = the built-in ones.
+  std::shared_ptr<const governor::PolicyBook> book = {};
 };
 struct QuestionContext;
 
@@ -85,9 +88,9 @@ struct SessionModels {
 
 // What may be changed while a session runs; unset = as it is.
 struct Steering {
-  std::optional<std::vector<attend::StandingPrompt>> prompts;
-  std::optional<core::Knobs> knobs;
-  std::optional<Governing> governing;
+  std::optional<std::vector<attend::StandingPrompt>> prompts = {};
+  std::optional<core::Knobs> knobs = {};
+  std::optional<Governing> governing = {};
 };
 
 class Session {

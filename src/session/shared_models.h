@@ -50,7 +50,7 @@ class SharedModels {
   const engine::LanguageTraits& language() const;
   Device& device() { return device_; }
   // How the live streams share the device.
-  governor::Snapshot governed() const { return governor_.snapshot(); }
+  governor::Governor& governor() { return governor_; }
 
  private:
   SharedModels(LoadedModels loaded, ModelFiles files, const core::Clock& clock);

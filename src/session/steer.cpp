@@ -21,12 +21,13 @@ core::Status Steered::put(Steering steering, bool answers, Governor::Place* plac
     if (!checked) return checked.error();
   }
   if (steering.governing) {
-    const auto policy = policy_of(*steering.governing);
-    if (!policy) return policy.error();
     if (!place) {
       return core::error(core::ErrorCode::kUnsupported, "this stream waits for its answers",
                          "policies are for live sources and files played in real time");
     }
+    if (steering.governing->book) place->governor().set_policies(steering.governing->book);
+    const auto policy = policy_of(*steering.governing, place->governor());
+    if (!policy) return policy.error();
     place->set_policy(*policy, steering.governing->slo_ms);
   }
   const std::lock_guard lock(mutex_);

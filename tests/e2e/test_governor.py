@@ -1,8 +1,11 @@
 """Streams with a deadline: turns, rungs, policies, over HTTP and on the command line. Speed: bench/governor.py."""
+import signal
+import subprocess
+import threading
 import time
 
 import pytest
-from conftest import SAMPLE, ffmpeg, saccade
+from conftest import SACCADE, SAMPLE, ffmpeg, saccade
 from serve_tools import Server, until
 from test_serve_streams import Follower
 
@@ -17,6 +20,7 @@ def server(tmp_path_factory):
            "[0:v][1:v]overlay=x='mod(t*260,1120)':y='260+200*sin(t)':shortest=1", "-an", "-c:v", "libx264",
            "-preset", "ultrafast", "-g", "10", folder / "moving.mp4")
     running = Server("--media-path", folder, "--streams-max", STREAMS_MAX, "--senses", "see")
+    running.media = folder
     yield running
     assert running.stop() == 0, running.log
 
@@ -99,3 +103,61 @@ def test_watch_keeps_a_deadline_and_says_what_it_gave_up():
     assert run.kinds("caption")
     wrong = saccade("watch", SAMPLE, "--policy", "fastest")
     assert wrong.code == 2 and "captions" in wrong.err
+
+
+def test_policies_of_the_operator_are_taken_up_while_a_stream_runs(server, tmp_path):
+    """`server` only lends its film."""
+    policies = tmp_path / "policies"
+    policies.mkdir()
+    (policies / "night.toml").write_text('based_on = "alert"\nslo_ms = 700\nmax_new_tokens = 9\n')
+    own = Server("--media-path", server.media, "--policies", policies, "--policy", "night", "--senses", "see")
+    try:
+        status, _, stream = start(own, id="one", max_new_tokens=32)
+        assert status == 201 and stream["policy"] == "night", stream
+        follower = Follower(own, "one")
+
+        def tokens():
+            return events_until(follower, lambda e: e["kind"] == "knobs")[-1]["numbers"]["max_new_tokens"]
+        assert tokens() == 9
+        (policies / "night.toml").write_text("max_new_tokens = 11")
+        assert tokens() == 11
+        # A bad file is told by its place, and what was there goes on.
+        (policies / "night.toml").write_text("max_new_tokens = eleven")
+        own.process.send_signal(signal.SIGHUP)
+        until(lambda: any("night.toml:1" in line for line in own.log))
+        assert start(own, id="two", policy="night")[0] == 201
+        # SIGHUP reads at once, and ends nothing.
+        (policies / "night.toml").write_text("max_new_tokens = 7")
+        own.process.send_signal(signal.SIGHUP)
+        assert tokens() == 7
+        events_until(follower, lambda e: e["kind"] == "answer")
+    finally:
+        assert own.stop() == 0, own.log
+
+
+def test_watch_follows_a_policy_file(tmp_path):
+    (tmp_path / "mine.toml").write_text("max_new_tokens = 9")
+    process = subprocess.Popen([SACCADE, "watch", SAMPLE, "--json", "--realtime", "--senses", "see", "--policy", "mine",
+                                "--policies", tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    threading.Timer(60, process.kill).start()
+    told = []
+    for line in process.stdout:
+        if '"knobs"' in line and '"max_new_tokens":' in line:
+            told.append(int(line.split('"max_new_tokens":')[1].split(",")[0].strip("} \n")))
+            (tmp_path / "mine.toml").write_text("max_new_tokens = 12")
+        if told and told[-1] == 12:
+            break
+    process.kill()
+    assert told[0] == 9 and told[-1] == 12, (told, process.stderr.read())
+
+
+@pytest.mark.parametrize("name,text,told", [
+    ("night.toml", "slo_ms = 0", "night.toml:1: 'slo_ms' is 0; allowed is 1..600000"),
+    ("night.toml", "speed = 1", "'speed' is no part of a policy"),
+    ("Night.toml", "", "named by its file"),
+])
+def test_a_wrong_policy_file_is_refused_at_the_start(tmp_path, name, text, told):
+    (tmp_path / name).write_text(text)
+    run = saccade("watch", SAMPLE, "--policies", tmp_path)
+    assert run.code == 2 and told in run.err, run.err
+    assert saccade("watch", SAMPLE, "--policies", tmp_path / "none").code == 2

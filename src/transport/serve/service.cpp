@@ -263,7 +263,7 @@ std::string Service::metrics_text() {
     metrics_.streams.set(count, {state});
   }
   metrics_.readers.set(static_cast<double>(streams_.readers()));
-  const auto governed = models_.governed();
+  const auto governed = models_.governor().snapshot();
   metrics_.rung.set(static_cast<int>(governed.rung));
   metrics_.width.set(governed.width);
   metrics_.load.set(governed.pressure.load);

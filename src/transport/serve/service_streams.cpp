@@ -138,7 +138,8 @@ core::Result<LiveStream::Options> Service::stream_options(const StreamRequest& r
   session.knobs = changed(options_.knobs, request);
   session.governing = changed(options_.governing, request);
   fault = "policy";
-  if (const auto policy = session::policy_of(session.governing); !policy) return policy.error();
+  const auto policy = session::policy_of(session.governing, models_.governor());
+  if (!policy) return policy.error();
   fault.clear();
   return options;
 }
