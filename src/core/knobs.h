@@ -15,6 +15,9 @@ inline constexpr double kKeepShareMin = 0.05;
 struct Knobs {
   std::uint64_t version = 1;
 
+  // ingest
+  bool key_pictures_only = false;  // decode only pictures that stand alone, where they come often
+
   // see
   int fovea_tiles_max = 0;    // sharp tiles beside the global view; 0 = global view only
   int change_threshold = 12;  // 0..255: a cell changed when its mean level moved more than this

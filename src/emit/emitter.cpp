@@ -371,7 +371,8 @@ void Emitter::on_knobs(const core::Knobs& knobs, const std::string& rung) {
   event.kind = EventKind::kKnobs;
   event.knobs = knobs.version;
   event.reason = rung;
-  event.numbers = {{"fovea_tiles_max", knobs.fovea_tiles_max},
+  event.numbers = {{"key_pictures_only", knobs.key_pictures_only},
+                   {"fovea_tiles_max", knobs.fovea_tiles_max},
                    {"change_threshold", knobs.change_threshold},
                    {"refresh_max_s", knobs.refresh_max.seconds()},
                    {"keep_share", knobs.keep_share},

@@ -1,12 +1,16 @@
 #include "governor/control.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace saccade::governor {
 namespace {
 
 constexpr double kFade = 0.1;  // weight of the newest in a fading mean
+constexpr double kCostMs =
+    3e3;  // a stream's device time per turn is forgotten to a third after this
 // Width: the tail of age over deadline is kept between these. It is looked at over a stretch of
 // answers under the same width, so that one slow answer moves nothing.
 constexpr double kTight = 0.9, kRoomy = 0.75;
@@ -133,17 +137,32 @@ void Control::done(StreamId stream, const Served& served, core::SteadyTime now) 
   }
   // Nor does who was hit by a stall of the device pay for it with many turns.
   const double most = s.device_ms < 0 ? kChargeUnknownMs : kChargeMax * s.device_ms;
-  turns_.done(stream, std::min(ran.device_ms, most));
-  if (s.device_ms < 0) s.device_ms = ran.device_ms;
-  fade(s.device_ms, ran.device_ms);
-  if (!served.answered) return;
   const double ms = core::ms_between(ran.since, now);
   StepShape shape = served.shape;
   shape.company = ms > 0 ? ran.company_ms / ms : 0;
+  turns_.done(stream, std::min(ran.device_ms, most));
+  const double device_ms = std::min(ran.device_ms, most) * in_company(shape);
+  // Who has few turns forgets as soon as who has many.
+  const double fresh = 1 - std::exp(-core::ms_between(s.cost_seen, now) / kCostMs);
+  if (s.device_ms < 0) s.device_ms = device_ms;
+  s.device_ms += std::max(kFade, fresh) * (device_ms - s.device_ms);
+  s.cost_seen = now;
+  if (!served.answered) return;
   costs_.observe(shape, ms);
   fade(s.shape, shape);
   aged_.push_back({now, ratio});
   if (aged_.size() > kAgedMax) aged_.pop_front();
+}
+
+// What a turn would have cost in company, as a share of what it cost: who is alone on the device
+// may leave a part of it idle.
+double Control::in_company(StepShape shape) const {
+  const double had = std::max(shape.company, 0.0);
+  const Prediction now = costs_.predict(shape);
+  if (had >= 1 || !now.known || now.p50_ms <= 0) return 1;
+  shape.company = 1;
+  const double share = costs_.predict(shape).p50_ms / 2 * (1 + had) / now.p50_ms;
+  return std::clamp(share, 0.5, 1.0);
 }
 
 // Device time that the streams' paces ask for on a rung, in device time there is. What a turn costs
@@ -164,6 +183,12 @@ double Control::load(Rung rung, const Terms* newcomer) const {
     if (stream.device_ms < 0) sum += pace_on(rung, stream.terms.policy) * mean_ms / 1e3;
   }
   if (newcomer) sum += pace_on(rung, newcomer->policy) * mean_ms / 1e3;
+  return sum;
+}
+
+double Control::asked() const {
+  double sum = 0;
+  for (const auto& [id, stream] : streams_) sum += stream.terms.policy.pace;
   return sum;
 }
 
@@ -191,16 +216,18 @@ void Control::choose_width(double tail, core::SteadyTime now) {
 }
 
 std::vector<Rung> Control::rungs() const {
-  bool tiles = false, prunes = false;
+  bool tiles = false, prunes = false, decodes = false;
   for (const auto& [id, stream] : streams_) {
     const Terms& terms = stream.terms;
     tiles = tiles || (terms.policy.fewer_tiles && terms.base.fovea_tiles_max > 0);
     prunes = prunes || (terms.policy.prune && terms.abilities.prunes);
+    decodes = decodes || (terms.policy.slower && terms.abilities.decodes);
   }
   std::vector<Rung> out = {Rung::kFull, Rung::kCalm};
   if (tiles) out.push_back(Rung::kFewTiles);
   if (tiles || prunes) out.push_back(Rung::kPruned);
   out.push_back(Rung::kSlow);
+  if (decodes) out.push_back(Rung::kKeys);
   out.push_back(Rung::kRefusing);
   return out;
 }
@@ -213,8 +240,14 @@ void Control::tick(core::SteadyTime now) {
   const bool narrow = turns_.width() == 1;
   choose_width(tail, now);
   const Rung before = ladder_.rung;
-  told_.pressure = {.latency = narrow ? tail : 0, .load = load(before, nullptr)};
-  ladder_ = next_state(ladder_, told_.pressure, rungs(), timing_, now);
+  const std::vector<Rung> rungs = this->rungs();
+  const auto place = std::lower_bound(rungs.begin(), rungs.end(), before);
+  const Rung above = place == rungs.begin() ? before : *std::prev(place);
+  told_.pressure = {.latency = narrow ? tail : 0,
+                    .load = load(before, nullptr),
+                    .above = load(above, nullptr),
+                    .asked = asked()};
+  ladder_ = next_state(ladder_, told_.pressure, rungs, timing_, now);
   if (ladder_.rung == before) return;
   ++told_.rung_changes;
   aged_.clear();

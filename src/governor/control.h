@@ -103,7 +103,8 @@ class Control {
     Terms terms;
     StepShape shape;        // of its answers, a fading mean
     double device_ms = -1;  // per turn, a fading mean; below 0 = not known
-    double fresh_ms = 0;    // age of its pictures when their turn came, a fading mean
+    core::SteadyTime cost_seen{};
+    double fresh_ms = 0;  // age of its pictures when their turn came, a fading mean
     int warm_up = kWarmUpTurns;
     int late_in_a_row = 0;
     bool told = false;  // its Knobs are those of the rung
@@ -119,7 +120,9 @@ class Control {
   };
 
   void spend(core::SteadyTime now);
+  double in_company(StepShape shape) const;
   double load(Rung rung, const Terms* newcomer) const;
+  double asked() const;
   double tail() const;
   void choose_width(double tail, core::SteadyTime now);
   std::vector<Rung> rungs() const;

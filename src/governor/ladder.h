@@ -1,7 +1,8 @@
 #pragma once
 // The order in which quality is given up, and when. A rung includes all rungs before it. Going down
 // is quick, one rung at a time, with a pause in which the last step can show its effect; going up
-// is slow, and slower still when the last way up had to be taken back. So a load on the edge of two
+// is slow, and slower still when the last way up had to be taken back; what the way down gained is
+// remembered for a while, and must still be there to be given back. So a load on the edge of two
 // rungs makes no switching back and forth.
 // Pure: state in, state out, the time handed in.
 #include <cstdint>
@@ -18,15 +19,18 @@ enum class Rung {
   kFewTiles,  // fewer sharp tiles
   kPruned,    // fewer visual tokens reach the language model
   kSlow,      // answers half as often and at most half as long, screen text read less often
+  kKeys,      // only pictures that stand alone in their stream are decoded
   kRefusing,  // new streams are refused
 };
-inline constexpr int kRungs = 6;
+inline constexpr int kRungs = 7;
 std::string_view name_of(Rung rung);
 
 // How hard the device is pressed. 1 = just what it can do.
 struct Pressure {
   double latency = 0;  // expected age of an answer at P99, in deadlines
   double load = 0;     // device time that the streams' pace asks for, in device time there is
+  double above = 0;    // the load that the pace on the rung above would make
+  double asked = 1;    // how much is asked for: answers a second at full pace
   double worst() const { return latency > load ? latency : load; }
 };
 
@@ -38,6 +42,9 @@ struct LadderTiming {
   double high = 1.0;                    // pressed above this: down
   double low = 0.75;                    // below this: calm
   double idle = 0.3;                    // below this: much room
+  std::int64_t settle_us = 4'000'000;   // what a way down gained is seen within this time ...
+  double gain_max = 4;                  // ... taken for this at most ...
+  double gain_s = 8;                    // ... and forgotten to a third after this
 };
 
 struct LadderState {
@@ -47,6 +54,10 @@ struct LadderState {
   bool calm = false;
   bool went_up = false;    // the last change was a way up
   std::int64_t up_us = 0;  // calm needed now; 0 = as in the timing
+  // Pressure per asked before the last way down that gained something, and, once it settled, what
+  // the rung above was expected to have then; their ratio is what else giving it back would cost.
+  double before = 0, after = 0;
+  core::SteadyTime gained{};
 };
 
 // `rungs` are those that do something here, in order, beginning with kFull.

@@ -7,8 +7,8 @@
 namespace saccade::governor {
 namespace {
 
-const std::vector<Rung> kAll = {Rung::kFull,   Rung::kCalm, Rung::kFewTiles,
-                                Rung::kPruned, Rung::kSlow, Rung::kRefusing};
+const std::vector<Rung> kAll = {Rung::kFull, Rung::kCalm, Rung::kFewTiles, Rung::kPruned,
+                                Rung::kSlow, Rung::kKeys, Rung::kRefusing};
 constexpr std::int64_t kStepUs = 250'000;
 
 // A ladder under a load that depends on the rung it stands on.
@@ -70,6 +70,32 @@ TEST(Ladder, ALoadBetweenTwoRungsSwingsEverMoreRarely) {
   const int before = walk.changes;
   for (int i = 0; i < 4 * 60; ++i) walk.step(walk.state.rung >= Rung::kPruned ? 0.5 : 1.3);
   EXPECT_LE(walk.changes - before, 4);
+}
+
+// As long as it is remembered what the way down gained, it is not given back.
+TEST(Ladder, WhatWouldNotFitAboveIsNotTried) {
+  Walk walk;
+  walk.run(0.25, 1.3);
+  ASSERT_EQ(Rung::kCalm, walk.state.rung);
+  walk.run(4, 0.6);
+  EXPECT_EQ(1, walk.changes) << "0.6 here were 1.3 above";
+  walk.run(3, 0.25);
+  EXPECT_EQ(Rung::kFull, walk.state.rung) << "half the load fits above";
+}
+
+// Fewer streams: the load falls, and what the way down gained is a share of it.
+TEST(Ladder, StreamsThatLeaveAreNotAGainOfTheWayDown) {
+  LadderState state;
+  core::SteadyTime now{10'000'000};
+  const auto step = [&](double load, double asked) {
+    now.us += kStepUs;
+    state = next_state(state, {.latency = 0, .load = load, .asked = asked}, kAll, {}, now);
+  };
+  step(1.2, 32);
+  ASSERT_EQ(Rung::kCalm, state.rung);
+  step(1.0, 32);
+  for (int i = 0; i < 4; ++i) step(0.05, 2);
+  EXPECT_EQ(Rung::kFull, state.rung);
 }
 
 TEST(Ladder, ASquareWaveOfLoadMakesAtMostTwoTurnsPerPeriod) {

@@ -110,6 +110,7 @@ core::Knobs knobs_on(Rung rung, const Policy& policy, const Abilities& abilities
     knobs.read_interval_min =
         std::max(knobs.read_interval_min, core::MediaDuration::from_ms(kReadEveryMs));
   }
+  knobs.key_pictures_only = rung >= Rung::kKeys && policy.slower && abilities.decodes;
   return knobs;
 }
 

@@ -48,10 +48,11 @@ class PolicyBook {
 };
 using PolicyBookPtr = std::shared_ptr<const PolicyBook>;
 
-// What the model at hand can do without.
+// What the model and the source at hand can do without.
 struct Abilities {
-  bool tiles = false;   // shows sharp tiles beside the global view
-  bool prunes = false;  // reads a picture with tokens left out
+  bool tiles = false;    // shows sharp tiles beside the global view
+  bool prunes = false;   // reads a picture with tokens left out
+  bool decodes = false;  // its pictures are decoded here from a video
 };
 
 // A stream's Knobs on this rung. `base` is what was asked for; the version stays.

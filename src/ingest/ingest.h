@@ -53,6 +53,10 @@ class Source {
   // sources drop the picture in the worker and report Loss{kRate}.
   virtual core::Result<SourceItem> next(std::chrono::milliseconds wait) = 0;
 
+  // Pictures that stand alone are enough from now on, where they come often; or no longer. For
+  // videos; on the thread of next().
+  virtual void set_key_pictures_only(bool only) = 0;
+
   virtual void close() = 0;
   virtual bool live() const = 0;
   // Items come at the clock's pace: a live source, or a file played in real time. Who is slower

@@ -29,6 +29,8 @@ class PictureSlots {
   // call; a live one gets null at once, and the reader reports Loss{kRate}. Null for a recorded
   // source means that nobody will ever free a slot: the reader ends with kCancelled.
   virtual std::uint8_t* acquire(int width, int height) = 0;
+  // Whether pictures that stand alone are enough for now (key_pictures.h).
+  virtual bool key_pictures_only() const { return false; }
 };
 
 struct ReaderOptions {

@@ -12,7 +12,14 @@ void Pace::put(Frame frame, core::SteadyTime now) {
     steady_us_ = now;
   }
   const core::MediaTime time = frame.time;
+  if (frame.picture() != nullptr) newest_picture_us_ = time.us();
   pending_.emplace(time, std::move(frame));
+}
+
+bool Pace::full() const {
+  if (pending_.empty()) return false;
+  const std::int64_t ahead_us = newest_picture_us_ - pending_.begin()->first.us();
+  return pending_.size() >= kPendingMax || ahead_us > kAheadUsMax;
 }
 
 core::SteadyTime Pace::due(core::MediaTime time) const {

@@ -4,7 +4,8 @@
 // Rules: the first frame is due at once and ties the media axis to the clock. Pictures and sound
 // that a file interleaves unevenly are put back in time order while they wait. When the taker is
 // more than kLateMaxUs behind, the axis is tied anew instead of sprinting after it.
-// Limit: kPendingMax frames; when full() the caller stops reading, which holds the decoder back.
+// Limit: kPendingMax frames, and pictures kAheadUsMax ahead, so that a wish for fewer or more of
+// them is soon seen; when full() the caller stops reading, which holds the decoder back.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,9 +20,10 @@ class Pace {
  public:
   static constexpr std::size_t kPendingMax = 128;
   static constexpr std::int64_t kLateMaxUs = 1'000'000;
+  static constexpr std::int64_t kAheadUsMax = 2'000'000;
 
   bool empty() const { return pending_.empty(); }
-  bool full() const { return pending_.size() >= kPendingMax; }
+  bool full() const;
 
   // `frame.time` must be set. Never refused: full() is advice to the caller.
   void put(Frame frame, core::SteadyTime now);
@@ -35,6 +37,7 @@ class Pace {
   core::SteadyTime due(core::MediaTime time) const;
 
   std::multimap<core::MediaTime, Frame> pending_;
+  std::int64_t newest_picture_us_ = 0;
   bool tied_ = false;
   std::int64_t media_us_ = 0;   // this point of the media axis ...
   core::SteadyTime steady_us_;  // ... is due at this instant

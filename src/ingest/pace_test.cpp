@@ -43,6 +43,18 @@ TEST(Pace, UnevenInterleavingIsPutInTimeOrder) {
   EXPECT_EQ(order, (std::vector<std::int64_t>{0, 200, 400, 500}));
 }
 
+TEST(Pace, PicturesFarAheadAreEnough) {
+  Pace pace;
+  pace.put(frame_at(0), at_ms(0));
+  pace.put(frame_at(9'000, true), at_ms(0));
+  pace.put(frame_at(2'000), at_ms(0));
+  EXPECT_FALSE(pace.full());
+  pace.put(frame_at(3'000), at_ms(0));
+  EXPECT_TRUE(pace.full());
+  ASSERT_TRUE(pace.take(at_ms(0)));
+  EXPECT_FALSE(pace.full());
+}
+
 TEST(Pace, AStalledTakerIsNotFollowedByASprint) {
   Pace pace;
   for (int i = 0; i < 50; ++i) pace.put(frame_at(i * 200), at_ms(0));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <string_view>
+#include <utility>
 
 #include "core/limits.h"
 #include "ingest/allow_list.h"
@@ -11,6 +12,7 @@
 #include "ingest/convert_picture.h"
 #include "ingest/convert_sound.h"
 #include "ingest/detect_scene.h"
+#include "ingest/key_pictures.h"
 #include "ingest/orient_picture.h"
 #include "ingest/probe_header.h"
 #include "ingest/stamp_time.h"
@@ -48,9 +50,10 @@ struct Track {
   AVStream& stream;
   CodecHandle decoder;
   StampTime stamp;
-  bool unread = false;   // the decoder may hold frames that were not taken yet
-  int faults = 0;        // of the decoder since its last packet
-  bool entered = false;  // a key packet or a frame was seen: from here on faults count
+  bool unread = false;    // the decoder may hold frames that were not taken yet
+  int faults = 0;         // of the decoder since its last packet
+  bool entered = false;   // a key packet or a frame was seen: from here on faults count
+  bool draining = false;  // the decoder was told that nothing follows; it starts anew when empty
 };
 
 class StreamReader final : public MediaReader {
@@ -79,6 +82,7 @@ class StreamReader final : public MediaReader {
   void step();
   void on_read_error(int code);
   void decode(Track& track, const AVPacket* packet);
+  KeyPictures::Verdict judge(const Track& track, const AVPacket& packet);
   core::Status take_frame(Track& track);
   core::Status on_picture(Track& track);
   core::Status on_sound(Track& track);
@@ -100,6 +104,7 @@ class StreamReader final : public MediaReader {
   bool animation_ = false;
   int orientation_ = 1;  // of the video stream
   ChoosePicture choose_;
+  KeyPictures keys_;
   DetectScene scene_;
   ConvertPicture convert_;
   ConvertSound sound_;
@@ -255,9 +260,23 @@ void StreamReader::step() {
   demux_errors_ = 0;
   for (auto* track : {video_.get(), audio_.get()}) {
     const bool mine = track != nullptr && packet_->stream_index == track->stream.index;
-    if (mine) decode(*track, packet_.get());
+    if (!mine) continue;
+    const auto verdict = judge(*track, *packet_);
+    if (verdict == KeyPictures::Verdict::kSkip) continue;
+    decode(*track, packet_.get());
+    if (verdict != KeyPictures::Verdict::kDecodeAlone) continue;
+    track->draining = true;
+    avcodec_send_packet(track->decoder.get(), nullptr);
   }
   av_packet_unref(packet_.get());
+}
+
+KeyPictures::Verdict StreamReader::judge(const Track& track, const AVPacket& packet) {
+  const std::int64_t ticks = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
+  const bool unstamped = ticks == AV_NOPTS_VALUE;
+  if (&track != video_.get() || animation_ || unstamped) return KeyPictures::Verdict::kDecode;
+  return keys_.judge((packet.flags & AV_PKT_FLAG_KEY) != 0, to_us(ticks, track.stream.time_base),
+                     slots_.key_pictures_only());
 }
 
 void StreamReader::on_read_error(int code) {
@@ -306,6 +325,9 @@ core::Status StreamReader::take_frame(Track& track) {
     const bool fault = got != AVERROR(EAGAIN) && got != AVERROR_EOF;
     if (fault && track.entered) lose(LossKind::kCorrupt, {});
     track.unread = fault && ++track.faults < kDemuxErrorsMax;
+    if (!track.unread && std::exchange(track.draining, false)) {
+      avcodec_flush_buffers(track.decoder.get());
+    }
     return {};
   }
   track.entered = true;

@@ -110,6 +110,18 @@ core::Status SourceProcess::start() {
   return start_worker();
 }
 
+void SourceProcess::set_key_pictures_only(bool only) {
+  if (std::exchange(key_pictures_only_, only) == only) return;
+  tell_effort();
+}
+
+void SourceProcess::tell_effort() {
+  if (!worker_) return;
+  wire::Effort effort;
+  effort.key_pictures_only = key_pictures_only_ ? 1 : 0;
+  worker_->process->control()->send(bytes_of(effort));
+}
+
 void SourceProcess::close() {
   closed_ = true;
   eventfd_write(wake_.get(), 1);
@@ -218,6 +230,7 @@ core::Status SourceProcess::start_worker() {
       std::make_unique<Worker>(Worker{std::move(*process), SlotLender(control), false, false, now});
   progress_at_ = now;
   progress_mark_ = 0;
+  if (key_pictures_only_) tell_effort();
   if (live()) timeline_.begin_reconnect();
   return {};
 }

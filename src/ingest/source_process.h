@@ -46,6 +46,7 @@ class SourceProcess final : public Source {
   core::Status start();
 
   core::Result<SourceItem> next(std::chrono::milliseconds wait) override;
+  void set_key_pictures_only(bool only) override;
   void close() override;
   bool live() const override { return input_.kind != SourceKind::kRecorded; }
   bool paced() const override { return live() || options_.realtime; }
@@ -70,6 +71,7 @@ class SourceProcess final : public Source {
 
   core::Status start_worker();
   void drop_worker();
+  void tell_effort();
   bool serve_client(core::SteadyTime now);
   void receive();
   void handle(const SandboxReport& report);
@@ -112,6 +114,7 @@ class SourceProcess final : public Source {
   std::optional<SourceState> state_;
   std::string state_reason_;
   core::SteadyTime first_try_, retry_at_;
+  bool key_pictures_only_ = false;
   bool was_up_ = false;
   int attempts_ = 0;       // that failed
   bool run_over_ = false;  // no further worker; what is pending is still given

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "ingest/reader_test_support.h"
@@ -207,6 +209,57 @@ TEST(SourceProcess, RealtimeDeliversNoFrameEarly) {
     EXPECT_GE(due_us, *tie_us);
   }
   EXPECT_GT(frames, 60u);
+}
+
+// The steps in milliseconds between the pictures of [from, to).
+std::set<std::int64_t> steps_ms(const SourceRun& run, std::size_t from, std::size_t to) {
+  std::set<std::int64_t> out;
+  for (std::size_t i = from + 1; i < to; ++i) {
+    out.insert((run.pictures[i].time.us() - run.pictures[i - 1].time.us() + 500) / 1000);
+  }
+  return out;
+}
+
+TEST(SourceProcess, KeyPicturesAloneOnRequestAndAllAgain) {
+  const TestFolder folder;
+  ASSERT_TRUE(
+      folder.ffmpeg("-f lavfi -i testsrc2=s=320x240:r=10:d=60 -f lavfi -i sine=f=440:d=60 -c:v "
+                    "libx264 -g 10 -keyint_min 10 -sc_threshold 0 -bf 2 -pix_fmt yuv420p -c:a aac "
+                    "a.mp4"));
+  SourceOptions options = with_real_worker(folder.path("a.mp4"));
+  options.fps = 0;
+  auto source = open_source(options);
+  ASSERT_TRUE(source);
+  SourceRun run;
+  const auto until = [&](std::size_t pictures) {
+    run_source(*source, run, {.keep_pixels = true, .until = [&](const SourceRun& r) {
+                                // Only the newest keeps its slot.
+                                if (r.pictures.size() > 1) {
+                                  auto& old = run.pictures[run.pictures.size() - 2];
+                                  std::get<Picture>(old.payload).pixels.data.reset();
+                                }
+                                return r.pictures.size() >= pictures;
+                              }});
+  };
+  constexpr std::size_t kAhead = 24;  // decoded already when the wish is heard
+  until(20);
+  source->set_key_pictures_only(true);
+  until(60);
+  EXPECT_EQ(steps_ms(run, 20 + kAhead, 60), std::set<std::int64_t>{1000});
+  const auto whole = read_file(folder.path("a.mp4"));
+  const auto same_as_whole = [&](const Frame& frame) {
+    const auto view = std::get<Picture>(frame.payload).pixels.view();
+    const auto& rgb =
+        whole.pictures.at(static_cast<std::size_t>(frame.time.us() + 500) / 100'000).rgb;
+    return std::equal(rgb.begin(), rgb.end(), view.row(0));
+  };
+  EXPECT_TRUE(same_as_whole(run.pictures.back())) << "decoded alone";
+  source->set_key_pictures_only(false);
+  until(160);
+  EXPECT_EQ(steps_ms(run, 90, 160), std::set<std::int64_t>{100});
+  EXPECT_TRUE(same_as_whole(run.pictures.back())) << "decoded with the others again";
+  EXPECT_TRUE(run.well_formed());
+  EXPECT_TRUE(run.losses.empty());
 }
 
 TEST(SourceProcess, ALoopIsANewEpochThatFollowsOn) {

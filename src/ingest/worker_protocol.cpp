@@ -188,6 +188,7 @@ std::optional<WorkerMessage> parse_worker_message(std::span<const std::byte> pac
     case wire::Kind::kRegion:
     case wire::Kind::kFreeSlot:
     case wire::Kind::kPushed:
+    case wire::Kind::kEffort:
       break;  // these go the other way
   }
   return std::nullopt;

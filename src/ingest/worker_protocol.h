@@ -53,6 +53,7 @@ enum class Kind : std::uint16_t {
   kError,      // worker: the source failed
   kPushed,     // parent, on the pair for pushed packets: one packet; its bytes come along as a file
   kTaken,      // worker: it is done with the pushed packet
+  kEffort,     // parent: which pictures are enough from now on
 };
 
 struct Header {
@@ -98,6 +99,11 @@ struct Region {
 struct FreeSlot {
   Header header{.kind = Kind::kFreeSlot};
   std::uint32_t region = 0, slot = 0;
+};
+
+struct Effort {
+  Header header{.kind = Kind::kEffort};
+  std::uint64_t key_pictures_only = 0;
 };
 
 struct Hello {

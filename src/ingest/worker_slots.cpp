@@ -33,8 +33,12 @@ std::uint8_t* WorkerSlots::acquire(int width, int height) {
 }
 
 std::uint8_t* WorkerSlots::take_free(std::uint64_t bytes) {
+  // Key pictures are far apart: a few of them ahead of their taker are seconds ahead.
+  constexpr std::ptrdiff_t kKeysAhead = 2;
   Region& region = regions_.back();
   if (region.slot_bytes < bytes) return nullptr;
+  const auto out = std::count(region.states.begin(), region.states.end(), SlotState::kOut);
+  if (key_pictures_only_ && waits_ && out >= kKeysAhead) return nullptr;
   for (std::size_t i = 0; i < region.states.size(); ++i) {
     if (region.states[i] != SlotState::kFree) continue;
     region.states[i] = SlotState::kFilling;
@@ -79,6 +83,8 @@ bool WorkerSlots::hear_parent(Waiting waiting) {
       }
     }
     forget_idle_regions();
+  } else if (const auto effort = read_as<wire::Effort>(packet)) {
+    key_pictures_only_ = effort->key_pictures_only != 0;
   } else {
     parent_gone_ = true;
   }

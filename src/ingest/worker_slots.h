@@ -21,6 +21,8 @@ class WorkerSlots final : public PictureSlots {
   WorkerSlots& operator=(const WorkerSlots&) = delete;
 
   std::uint8_t* acquire(int width, int height) override;
+  // As the parent said last; what it says is heard when a slot is asked for.
+  bool key_pictures_only() const override { return key_pictures_only_; }
 
   struct Place {
     std::uint32_t region = 0, slot = 0;
@@ -47,7 +49,7 @@ class WorkerSlots final : public PictureSlots {
 
   const int control_;
   const bool waits_;
-  bool parent_gone_ = false;
+  bool parent_gone_ = false, key_pictures_only_ = false;
   std::vector<Region> regions_;  // the last one is the newest and the largest
 };
 

@@ -25,6 +25,7 @@ core::Result<std::unique_ptr<Governor::Place>> join_governor(Governor& governor,
   terms.slo_ms = options.governing.slo_ms;
   terms.base = options.knobs;
   if (models.vision) terms.abilities.tiles = models.vision->traits().tiles;
+  terms.abilities.decodes = options.source.push == nullptr && options.source.want_video;
   if (models.language) terms.abilities.prunes = models.language->traits().reduced_spans;
   return governor.join(terms);
 }

@@ -29,6 +29,8 @@ class Intake {
   // As ingest::Source::next. EndOfSource comes once, when both have ended. The second source's
   // states are given with "audio: " before the reason; its failure does not end the first.
   core::Result<ingest::SourceItem> next(std::chrono::milliseconds wait);
+  // As ingest::Source, of the pictures.
+  void set_key_pictures_only(bool only) { first_.source->set_key_pictures_only(only); }
   void close();
   bool live() const { return first_.source->live(); }
   bool paced() const { return first_.source->paced(); }

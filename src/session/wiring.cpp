@@ -43,6 +43,7 @@ void Wiring::ingest_loop() {
   while (!stopping_) {
     auto item = parts_.intake->next(kTick);
     renew_knobs(knobs_, steered_.take_knobs(), parts_.place.get(), *parts_.emitter);
+    parts_.intake->set_key_pictures_only(knobs_->key_pictures_only);
     if (item) {
       on_item(std::move(item).value());
     } else if (item.error().code != core::ErrorCode::kTimeout) {

@@ -50,7 +50,7 @@ struct ServeMetrics {
   Gauge connections{{"saccade_connections", "Open connections."}};
   Gauge streams{{"saccade_streams", "Live streams, by state.", {"state"}}};
   Gauge readers{{"saccade_event_readers", "Clients that follow a stream."}};
-  Gauge rung{{"saccade_governor_rung", "What is given up: 0 = nothing .. 5 = new streams too."}};
+  Gauge rung{{"saccade_governor_rung", "What is given up: 0 = nothing .. 6 = new streams too."}};
   Gauge width{{"saccade_governor_width", "Pictures that may be on the device at once."}};
   Gauge load{{"saccade_governor_load_ratio",
               "Device time that the streams' paces ask for, in device time there is."}};
