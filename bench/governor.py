@@ -1,6 +1,6 @@
 """Live streams against a deadline: governed, not governed, and llama.cpp's server, in one run on the same weights.
 
-  python bench/governor.py                  ten minutes; writes build/bench/governor.json and one line to
+  python bench/governor.py                  fifteen minutes; writes build/bench/governor.json and one line to
                                             bench/results/governor.jsonl
   python bench/governor.py --peer PROGRAM   llama-server to compare with (default: build/peers/llama/bin/llama-server)
 
@@ -35,7 +35,7 @@ SAMPLE = ROOT / "build/sample/control-room.mp4"
 MODELS = ROOT / "models/mini"
 FOLDER = ROOT / "build/bench"
 PROMPT, TOKENS_MAX, FPS = "What do you see?", 24, 10
-WARM_UP_S = 5
+WARM_UP_S = 10
 
 
 def make_film():
@@ -242,7 +242,7 @@ def run_peer(program, count, seconds, slo_ms, slots):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", default=ROOT / "build/peers/llama/bin/llama-server", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--slo-ms", type=int, default=300)
     parser.add_argument("--steps", default="1,2,3,4,6,8,12,16", help="numbers of streams tried without a governor")
     args = parser.parse_args()

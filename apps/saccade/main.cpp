@@ -67,8 +67,8 @@ Commands add_commands(CLI::App& app, Arguments& arguments, FlagValues& flags) {
   c.ask->add_option("MEDIA... QUESTION", arguments.words, "files, then the question")->required();
   add_setting_flags(*c.ask, {G::kSource, G::kQuestions, G::kModels, G::kOutput}, flags);
   c.serve = app.add_subcommand("serve", "Answer over HTTP, as OpenAI's clients ask.");
-  add_setting_flags(*c.serve, {G::kServer, G::kSource, G::kQuestions, G::kModels, G::kOutput},
-                    flags);
+  add_setting_flags(
+      *c.serve, {G::kServer, G::kSource, G::kQuestions, G::kPace, G::kModels, G::kOutput}, flags);
   c.transcribe =
       add_stream_command(app, "transcribe", "Write down what is spoken.", arguments, flags);
   c.read = add_stream_command(app, "read", "Write down the text on the screen.", arguments, flags);

@@ -15,9 +15,11 @@ constexpr double kCostMs =
 // answers under the same width, so that one slow answer moves nothing.
 constexpr double kTight = 0.9, kRoomy = 0.75;
 constexpr double kTail = 0.97;
+constexpr double kEasy = 0.6, kQuick = 0.4;  // load; a turn's time over its deadline
 constexpr std::size_t kAgedMin = 24, kAgedMax = 128;
-constexpr std::int64_t kAgedUs = 5'000'000;   // older ones say nothing
-constexpr std::int64_t kWidthUs = 1'000'000;  // least time between two changes
+constexpr std::int64_t kAgedUs = 5'000'000;     // older ones say nothing about the width ...
+constexpr std::int64_t kPressedUs = 2'500'000;  // ... and these about how hard it is pressed now
+constexpr std::int64_t kWidthUs = 1'000'000;    // least time between two changes
 constexpr double kChargeUnknownMs = 100;
 constexpr double kChargeMax = 4;  // of a stream's usual turn, what one turn may cost it
 constexpr double kLoadMax = 1.0;  // device time promised to streams
@@ -105,8 +107,10 @@ bool Control::fits(StreamId stream, double age_ms) {
   shape.company = turns_.running() - 1;
   const Prediction needed = costs_.predict(shape);
   const double deadline = s.terms.deadline_ms();
-  const bool hopeless = needed.p99_ms > deadline;  // a younger picture would be too late as well
-  const bool late = needed.known && age_ms + needed.p99_ms > deadline;
+  // When the slowest of turns are too slow for any picture, the usual one decides.
+  const double needed_ms = needed.p99_ms > deadline ? needed.p50_ms : needed.p99_ms;
+  const bool hopeless = needed_ms > deadline;  // a younger picture would be too late as well
+  const bool late = needed.known && age_ms + needed_ms > deadline;
   if (!late || hopeless || s.late_in_a_row >= kLateInARowMax) {
     s.late_in_a_row = 0;
     return true;
@@ -150,6 +154,7 @@ void Control::done(StreamId stream, const Served& served, core::SteadyTime now) 
   if (!served.answered) return;
   costs_.observe(shape, ms);
   fade(s.shape, shape);
+  fade(quick_, ms / s.terms.deadline_ms());
   aged_.push_back({now, ratio});
   if (aged_.size() > kAgedMax) aged_.pop_front();
 }
@@ -192,11 +197,13 @@ double Control::asked() const {
   return sum;
 }
 
-double Control::tail() const {
-  if (aged_.empty()) return 0;
+double Control::tail(core::SteadyTime since) const {
   std::vector<double> sorted;
   sorted.reserve(aged_.size());
-  for (const Aged& answer : aged_) sorted.push_back(answer.ratio);
+  for (const Aged& answer : aged_) {
+    if (answer.at >= since) sorted.push_back(answer.ratio);
+  }
+  if (sorted.empty()) return 0;
   const auto at =
       sorted.begin() + static_cast<std::ptrdiff_t>(kTail * static_cast<double>(sorted.size() - 1));
   std::nth_element(sorted.begin(), at, sorted.end());
@@ -209,6 +216,8 @@ void Control::choose_width(double tail, core::SteadyTime now) {
   int wanted = width;
   if (tail > kTight) wanted = std::max(1, width - 1 - width / 4);
   if (tail < kRoomy && turns_.waiting() > 0) wanted = std::min(width + 1, kWidthMax);
+  // Quick turns and an idle device: pictures are late because they wait for each other.
+  if (tail > kTight && told_.pressure.load < kEasy && quick_ < kQuick) wanted = std::max(wanted, 2);
   if (wanted == width) return;
   turns_.set_width(wanted);
   width_changed_ = now;
@@ -236,14 +245,14 @@ void Control::tick(core::SteadyTime now) {
   if (core::us_between(ticked_, now) < kTickUs) return;
   ticked_ = now;
   while (!aged_.empty() && core::us_between(aged_.front().at, now) > kAgedUs) aged_.pop_front();
-  const double tail = this->tail();
   const bool narrow = turns_.width() == 1;
-  choose_width(tail, now);
+  const double latency = narrow ? tail({now.us - kPressedUs}) : 0;
+  choose_width(tail({}), now);
   const Rung before = ladder_.rung;
   const std::vector<Rung> rungs = this->rungs();
   const auto place = std::lower_bound(rungs.begin(), rungs.end(), before);
   const Rung above = place == rungs.begin() ? before : *std::prev(place);
-  told_.pressure = {.latency = narrow ? tail : 0,
+  told_.pressure = {.latency = latency,
                     .load = load(before, nullptr),
                     .above = load(above, nullptr),
                     .asked = asked()};

@@ -123,7 +123,8 @@ class Control {
   double in_company(StepShape shape) const;
   double load(Rung rung, const Terms* newcomer) const;
   double asked() const;
-  double tail() const;
+  // Of the answers since then: age over deadline at P97.
+  double tail(core::SteadyTime since) const;
   void choose_width(double tail, core::SteadyTime now);
   std::vector<Rung> rungs() const;
 
@@ -137,7 +138,8 @@ class Control {
   core::SteadyTime spent_until_{}, ticked_{};
   std::deque<Aged> aged_;  // the newest answers under this width
   core::SteadyTime width_changed_{};
-  Snapshot told_;  // counts, and the pressure of the last tick
+  double quick_ = 0;  // a turn's time over its deadline, a fading mean
+  Snapshot told_;     // counts, and the pressure of the last tick
 };
 
 }  // namespace saccade::governor

@@ -16,7 +16,7 @@ namespace saccade::governor {
 namespace {
 
 constexpr std::uint64_t kSeeds = 2'000;
-constexpr std::int64_t kStepUs = 1'000, kFrameUs = 100'000;
+constexpr std::int64_t kStepUs = 1'000, kFrameUs = 100'000, kKeyUs = 1'000'000;
 constexpr double kSeconds = 20, kWarmUp = 4;
 
 enum class Load { kConstant, kBurst, kStep };
@@ -31,14 +31,16 @@ struct Scene {
         drift(0.3 * (rng.uniform() - 0.5)),
         stalls(rng.between(1, 4) == 1),
         moving(rng.uniform()),
-        cold_ms(1'000 * rng.uniform()) {}
+        cold_ms(1'000 * rng.uniform()),
+        decoding(0.04 * rng.uniform()) {}
   Load load;
   int streams;
   double base_ms;  // of a Moment alone on the device, at full quality
   double noise, drift;
   bool stalls;
-  double moving;   // share of pictures in which something changed
-  double cold_ms;  // more for the first Moment of all: caches are cold, graphs are planned
+  double moving;    // share of pictures in which something changed
+  double cold_ms;   // more for the first Moment of all: caches are cold, graphs are planned
+  double decoding;  // of the device, what decoding all pictures of a stream takes
 };
 
 struct Frame {
@@ -104,6 +106,7 @@ class Rehearsal {
     Terms terms;
     terms.policy = PolicyBook().all()[static_cast<std::size_t>(rng_.between(1, 6))];
     terms.abilities.prunes = true;
+    terms.abilities.decodes = true;
     terms.slo_ms = 300;
     const auto joined = control_.join(terms, now());
     ++joined_;
@@ -123,7 +126,7 @@ class Rehearsal {
   void take_frames() {
     for (Stream& s : streams_) {
       if (now_us_ < s.next_us) continue;
-      s.next_us += kFrameUs;
+      s.next_us += s.knobs.key_pictures_only ? kKeyUs : kFrameUs;
       if (s.lost) {
         s.last_turn_us = now_us_;
         continue;
@@ -182,7 +185,12 @@ class Rehearsal {
     if (scene_.stalls && now_us_ % 7'000'000 == 3'000'000) stalled_until_us_ = now_us_ + 500'000;
     if (now_us_ < stalled_until_us_ || jobs_.empty()) return;
     const auto k = static_cast<double>(jobs_.size());
-    const double each = (1 + 0.4 * (1 - 1 / k)) / k * static_cast<double>(kStepUs) / 1e3;
+    double decoding = 0;
+    for (const Stream& s : streams_) {
+      decoding += scene_.decoding * (s.knobs.key_pictures_only ? 0.1 : 1);
+    }
+    const double each =
+        (1 - decoding) * (1 + 0.4 * (1 - 1 / k)) / k * static_cast<double>(kStepUs) / 1e3;
     for (Job& job : jobs_) job.left_ms -= each;
     for (std::size_t i = jobs_.size(); i-- > 0;) {
       if (jobs_[i].left_ms > 0) continue;
@@ -227,10 +235,12 @@ class Rehearsal {
     for (Stream& s : streams_) {
       s.unserved = s.running + (s.box ? 1 : 0);
       EXPECT_EQ(s.frames, s.served + s.replaced + s.passed_over + s.unserved);
-      // Everybody before it once, each at its worst, and what the stalls took.
+      // Everybody before it once, each at its worst, what the stalls took, and the key pictures
+      // that may be passed over.
       const double worst_ms = (scene_.base_ms + 3) * 1.6;
       const double bound_ms = 600 + 4 * worst_ms * static_cast<double>(streams_.size()) +
-                              (scene_.stalls ? 1'000 : 0) + scene_.cold_ms;
+                              (scene_.stalls ? 1'000 : 0) + scene_.cold_ms +
+                              (kLateInARowMax + 1) * kKeyUs / 1e3;
       EXPECT_LE(static_cast<double>(s.longest_gap_us) / 1e3, bound_ms);
     }
   }
@@ -266,7 +276,8 @@ TEST_P(ControlSim, KeepsItsPromises) {
     if (!scene.stalls) {
       answers += run.answers();
       misses += run.misses();
-      EXPECT_LE(run.misses(), 5 + run.answers() / 20);
+      // Who was passed over kLateInARowMax times is served late rather than never.
+      EXPECT_LE(run.misses(), 10 + run.answers() / 16);
     }
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }

@@ -86,7 +86,7 @@ LadderState next_state(LadderState state, const Pressure& pressure, const std::v
     state.calm_since = now;
   }
   std::int64_t needed = std::max(state.up_us, timing.up_us);
-  if (pressed < timing.idle) needed = timing.up_us / 3;
+  if (std::max(pressure.load, pressure.above) < timing.idle) needed = timing.up_us / 3;
   if (place == 0 || core::us_between(state.calm_since, now) < needed) return state;
   return move_to(state, rungs[place - 1], true, now);
 }

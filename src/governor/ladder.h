@@ -41,7 +41,7 @@ struct LadderTiming {
   std::int64_t undone_us = 8'000'000;   // ... that was taken back within this time
   double high = 1.0;                    // pressed above this: down
   double low = 0.75;                    // below this: calm
-  double idle = 0.3;                    // below this: much room
+  double idle = 0.3;                    // load below this: much room
   std::int64_t settle_us = 4'000'000;   // what a way down gained is seen within this time ...
   double gain_max = 4;                  // ... taken for this at most ...
   double gain_s = 8;                    // ... and forgotten to a third after this

@@ -20,7 +20,7 @@ struct Walk {
   void step(double pressure, const std::vector<Rung>& rungs = kAll) {
     now.us += kStepUs;
     const Rung before = state.rung;
-    state = next_state(state, {.latency = pressure, .load = 0}, rungs, {}, now);
+    state = next_state(state, {.latency = 0, .load = pressure}, rungs, {}, now);
     changes += state.rung != before;
   }
   void run(double seconds, double pressure) {
