@@ -32,6 +32,7 @@ core::Status run_ask(CommandContext& context, std::vector<std::string> words) {
 
   auto models = open_models(context, settings, {.see = true, .read = false, .hear = false});
   if (!models) return std::move(models).error();
+  note_on_prompts(context, settings, {asked});
   Senses senses{.see = true, .read = false, .hear = false};
   const bool model_wants = models->vision_language.language->traits().wants_context;
   if (settings.context_lines == "on" || (settings.context_lines == "auto" && model_wants)) {

@@ -5,6 +5,10 @@
 #include <fstream>
 #include <utility>
 
+#include "engine/load.h"
+#include "match_prompt.h"
+#include "terminal.h"
+
 namespace saccade::app {
 namespace {
 
@@ -67,6 +71,19 @@ core::Result<session::LoadedModels> open_models(const CommandContext& context,
   const auto files = find_model_files(context, settings, senses);
   if (!files) return files.error();
   return session::load_models(*files, senses);
+}
+
+void note_on_prompts(CommandContext& context, const Settings& settings,
+                     const std::vector<std::string>& prompts) {
+  const auto files =
+      find_model_files(context, settings, {.see = true, .read = false, .hear = false});
+  if (!files || settings.quiet) return;
+  const auto facts = engine::inspect_gguf(files->model);
+  if (!facts) return;
+  for (const std::string& prompt : prompts) {
+    const std::string note = note_on_prompt(prompt, facts->prompts);
+    if (!note.empty()) context.footer.print_error("saccade: note: " + printable(note) + "\n");
+  }
 }
 
 core::Result<std::optional<PolicyFolder>> open_policies(const Settings& settings) {

@@ -34,6 +34,10 @@ core::Result<session::ModelFiles> find_model_files(const CommandContext& context
 core::Result<session::LoadedModels> open_models(const CommandContext& context,
                                                 const Settings& settings, const Senses& senses);
 
+// Notes on stderr for prompts that the model was not trained on.
+void note_on_prompts(CommandContext& context, const Settings& settings,
+                     const std::vector<std::string>& prompts);
+
 core::Knobs knobs_of(const Settings& settings);
 // The folder of --policies; nothing without one. Errors: those of PolicyFolder::open.
 core::Result<std::optional<PolicyFolder>> open_policies(const Settings& settings);

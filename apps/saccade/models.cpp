@@ -89,6 +89,8 @@ std::string models_text(const std::vector<FoundModel>& models, const TerminalSty
     if (model.reference != model.path) {
       out += "  " + painted(printable(model.path), "2", style) + "\n";
     }
+    if (!facts.prompts.empty()) out += "  trained on these kinds of question only:\n";
+    for (const std::string& kind : facts.prompts) out += "    " + printable(kind) + "\n";
   }
   return out;
 }

@@ -97,6 +97,12 @@ struct Followed {
   session::Governing governing;
 };
 
+std::vector<std::string> asked_of(const Settings& settings) {
+  std::vector<std::string> out = settings.prompt;
+  out.insert(out.end(), settings.alert.begin(), settings.alert.end());
+  return out;
+}
+
 core::Status run_session(CommandContext& context, session::Session& session, Outputs& outputs,
                          ProgressSink& progress, Followed& followed) {
   const auto steer = [&](const governor::PolicyBookPtr& book) {
@@ -151,6 +157,7 @@ core::Status run_stream(CommandContext& context, StreamCommand command, const st
   const Senses& senses = options->senses;
   auto models = open_models(context, settings, senses);
   if (!models) return std::move(models).error();
+  if (senses.see) note_on_prompts(context, settings, asked_of(settings));
   auto opened =
       session::Session::open(std::move(options).value(), models->lend(), (*outputs)->all,
                              context.clock, core::Rng(static_cast<std::uint64_t>(settings.seed)));

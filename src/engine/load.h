@@ -55,6 +55,8 @@ struct GgufFacts {
   std::string architecture, name, projector;
   std::uint64_t file_bytes = 0, tensors = 0, parameters = 0;
   std::uint32_t version = 0;
+  // Kinds of question it was trained on, with {places} for words; empty = any (saccade.prompts).
+  std::vector<std::string> prompts = {};
 };
 core::Result<GgufFacts> inspect_gguf(const std::string& path);
 

@@ -126,3 +126,14 @@ def test_signals_end_a_run_cleanly(sig, code):
     out, err = process.communicate(timeout=15)
     assert process.returncode == code, err
     assert json.loads(out.splitlines()[-1])["kind"] == "stats"
+
+
+def test_a_prompt_that_the_model_was_not_trained_on_is_noted():
+    known = saccade("ask", SAMPLE, "What do you see?")
+    assert known.code == 0 and "note" not in known.err, known.err
+    unknown = saccade("ask", SAMPLE, "Who wrote Hamlet?")
+    assert unknown.code == 0 and '"Who wrote Hamlet?" is no kind of question' in unknown.err, unknown.err
+    run = saccade("watch", SAMPLE, "--duration-s", "1", "--senses", "see", "--prompt", "Is it raining?", "--quiet")
+    assert run.code == 0 and "note" not in run.err
+    listed = saccade("models")
+    assert "What color is the {shape}?" in listed.out

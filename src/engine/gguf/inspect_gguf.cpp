@@ -85,6 +85,7 @@ core::Result<GgufFacts> inspect_gguf(const std::string& path) {
   facts.tensors = header.tensors;
   facts.parameters = header.parameters;
   facts.version = header.version;
+  if (const auto* prompts = header.find("saccade.prompts")) facts.prompts = prompts->texts;
   return facts;
 }
 

@@ -183,7 +183,9 @@ void read_array(Cursor& in, const std::string& key, Value& value) {
       return in.fail("entry '" + key + "' has a string of " + number(bytes) + " bytes (at most " +
                      number(kStringBytesMax) + ")");
     }
-    in.take(bytes, "array string");
+    const std::uint8_t* text = in.take(bytes, "array string");
+    if (value.items > kTextsKeptMax || bytes > kTextKeptBytesMax || text == nullptr) continue;
+    value.texts.emplace_back(text, text + bytes);
   }
 }
 

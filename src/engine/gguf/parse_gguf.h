@@ -46,12 +46,15 @@ enum class ValueType : std::uint32_t {
 std::string name_of(ValueType type);
 
 // One metadata entry. Numbers are kept as double (exact up to 2^53: enough for range checks),
-// strings as they are; of an array only type and length are kept.
+// strings as they are; of an array type and length are kept, and the texts of short ones: at most
+// kTextsKeptMax of kTextKeptBytesMax.
+inline constexpr std::uint64_t kTextsKeptMax = 64, kTextKeptBytesMax = 256;
 struct Value {
   ValueType type = ValueType::kU8;
   std::variant<double, std::string> content = 0.0;
   ValueType item_type = ValueType::kU8;  // arrays
   std::uint64_t items = 0;               // arrays
+  std::vector<std::string> texts = {};   // short arrays of strings
 };
 
 struct Header {

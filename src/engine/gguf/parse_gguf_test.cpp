@@ -9,6 +9,7 @@
 
 #include "core/rng.h"
 #include "engine/gguf/inspect_gguf.h"
+#include "engine/load.h"
 
 namespace saccade::engine::gguf {
 namespace {
@@ -210,6 +211,14 @@ TEST(InspectGgufTest, NamesWhatIsWrongWithAFile) {
   const std::string empty = ::testing::TempDir() + "empty.gguf";
   std::ofstream(empty).close();
   EXPECT_NE(message(empty).find("is empty"), std::string::npos);
+}
+
+TEST(InspectGguf, TheBundledModelNamesItsKindsOfQuestion) {
+  const auto facts = inspect_gguf(kText);
+  ASSERT_TRUE(facts.ok());
+  EXPECT_GT(facts->prompts.size(), 20U);
+  EXPECT_EQ("Describe the image.", facts->prompts.at(0));
+  EXPECT_TRUE(inspect_gguf(kVision)->prompts.empty());
 }
 
 }  // namespace
