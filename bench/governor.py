@@ -104,7 +104,7 @@ class Server:
 
     def turns(self):
         """Answers so far: (in time, late). An answer that says the same as the one before makes no event."""
-        return [self.metric(f'saccade_governor_turns{{outcome="{outcome}"}}') for outcome in ("in_time", "late")]
+        return [self.metric(f'saccade_governor_turns_total{{outcome="{outcome}"}}') for outcome in ("in_time", "late")]
 
     def follow(self, stream, on_event):
         connection = http.client.HTTPConnection("127.0.0.1", self.port)

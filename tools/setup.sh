@@ -63,6 +63,15 @@ if [[ $what == test ]]; then
     build/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r third_party/python_test.txt
     cp third_party/python_test.txt build/venv/installed_test.txt
   fi
+  # promtool checks metrics and alert rules. Debian has it in a package that starts a service, so
+  # the package is only unpacked.
+  if [[ ! -x build/tools/promtool ]]; then
+    log "unpacking promtool"
+    mkdir -p build/tools/unpacked
+    (cd build/tools && { apt-get download -q prometheus ||
+      { apt-get update -q && apt-get download -q prometheus; }; } &&
+      dpkg -x prometheus_*.deb unpacked && mv unpacked/usr/bin/promtool . && rm -r unpacked prometheus_*.deb) >&2
+  fi
   # What the console is built with, by the hashes of its lock file; only tests and `make console` need it.
   if ! cmp -s console/package-lock.json console/node_modules/installed.json; then
     log "installing the console's build tools"

@@ -65,10 +65,22 @@ struct LanguageTraits {
   bool wants_context = true;   // OCR and speech lines help it (GGUF key saccade.context_lines)
 };
 
+// What all sessions of one model have done since it was loaded, and hold now.
+struct LanguageUse {
+  std::uint64_t steps = 0;   // of the graph
+  std::uint64_t tokens = 0;  // read in them
+  std::uint64_t reused = 0;  // of prompts, not read again
+  std::uint64_t cancelled = 0, refused = 0;
+  int cells_used = 0, cells = 0;  // of the key-value memory
+  int sequences = 0;
+};
+
 class LanguageModel {
  public:
   virtual ~LanguageModel() = default;
   virtual const LanguageTraits& traits() const = 0;
+  // Threads: any. All 0 where the engine does not count.
+  virtual LanguageUse use() const { return {}; }
 
   // Renders the chat template of the GGUF. Template text is tokenised with control tokens, content
   // without. Errors: kModelUnusable (template), kExhausted (longer than the context, with counts).

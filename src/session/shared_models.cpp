@@ -53,6 +53,10 @@ core::Result<std::unique_ptr<SharedModels>> SharedModels::create(LoadedModels lo
   return shared;
 }
 
+engine::LanguageUse SharedModels::language_use() const {
+  return loaded_.vision_language.language->use();
+}
+
 const engine::LanguageTraits& SharedModels::language() const {
   return loaded_.vision_language.language->traits();
 }

@@ -48,6 +48,7 @@ class SharedModels {
 
   const Senses& offers() const { return offers_; }
   const engine::LanguageTraits& language() const;
+  engine::LanguageUse language_use() const;
   Device& device() { return device_; }
   // How the live streams share the device.
   governor::Governor& governor() { return governor_; }

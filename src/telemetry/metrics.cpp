@@ -63,6 +63,11 @@ void Counter::add(const LabelValues& values, double amount) {
   series_of(series_, values) += amount;
 }
 
+void Counter::set_total(double total, const LabelValues& values) {
+  const std::lock_guard lock(mutex_);
+  series_of(series_, values) = total;
+}
+
 void Gauge::set(double value, const LabelValues& values) {
   const std::lock_guard lock(mutex_);
   series_of(series_, values) = value;

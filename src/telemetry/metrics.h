@@ -54,6 +54,8 @@ class Counter final : public Family {
  public:
   using Family::Family;
   void add(const LabelValues& values = {}, double amount = 1);
+  // A total that is counted elsewhere.
+  void set_total(double total, const LabelValues& values = {});
   void write(std::string& out) const override { write_values("counter", series_, out); }
 
  private:

@@ -68,11 +68,16 @@ void DecodeEngine::keep_first(kv::Sequence sequence, int keep) {
   cells_.leave(sequence, cells_.at(held[static_cast<std::size_t>(keep)]).order);
 }
 
-EngineCounts DecodeEngine::counts() const {
+LanguageUse DecodeEngine::counts() const {
   const std::lock_guard lock(mutex_);
-  EngineCounts out = counts_;
+  LanguageUse out = counts_;
   out.cells_used = cells_.used();
   return out;
+}
+
+void DecodeEngine::note_reused(std::size_t tokens) {
+  const std::lock_guard lock(mutex_);
+  counts_.reused += tokens;
 }
 
 core::Result<std::vector<float>> DecodeEngine::read(const Wish& wish) {

@@ -15,6 +15,7 @@
 
 #include "core/result.h"
 #include "engine/kv/cells.h"
+#include "engine/language_model.h"
 #include "engine/models/decoder.h"
 #include "engine/vision_encoder.h"
 
@@ -35,12 +36,6 @@ struct Wish {
   std::vector<InputToken> tokens;
   bool every_output = false;  // logits after each token, else after the last only
   std::shared_ptr<const std::atomic<bool>> cancelled;  // looked at between steps; may be null
-};
-
-// Counters since the start, for metrics.
-struct EngineCounts {
-  std::uint64_t steps = 0, tokens = 0, cancelled = 0, refused = 0;
-  int cells_used = 0, cells = 0, sequences = 0;
 };
 
 class DecodeEngine {
@@ -67,7 +62,9 @@ class DecodeEngine {
   // kInternal.
   core::Result<std::vector<float>> read(const Wish& wish);
 
-  EngineCounts counts() const;
+  LanguageUse counts() const;
+  // Tokens of a prompt that a session held already.
+  void note_reused(std::size_t tokens);
 
  private:
   struct Waiting {
@@ -100,7 +97,7 @@ class DecodeEngine {
   std::condition_variable arrived_;
   kv::Cells cells_;
   std::list<Waiting*> waiting_;
-  EngineCounts counts_;
+  LanguageUse counts_;
   bool stopping_ = false;
   std::thread worker_;
 };

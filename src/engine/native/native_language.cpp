@@ -100,6 +100,7 @@ core::Status NativeLanguage::start(const Prompt& prompt, const SamplingOptions& 
     ++shared;
   }
   shared_->engine->keep_first(sequence_, static_cast<int>(shared));
+  shared_->engine->note_reused(shared);
   held_.resize(shared);
   if (auto status = read({wanted->begin() + static_cast<std::ptrdiff_t>(shared), wanted->end()});
       !status) {

@@ -28,6 +28,7 @@ class NativeLanguage final : public LanguageModel {
   ~NativeLanguage() override;
 
   const LanguageTraits& traits() const override { return shared_->traits; }
+  LanguageUse use() const override { return shared_->engine->counts(); }
   core::Result<Prompt> render(const std::vector<ChatTurn>& turns) override;
   core::Result<std::vector<TokenId>> tokenize(std::string_view text) override;
   core::Status start(const Prompt& prompt, const SamplingOptions& sampling) override;

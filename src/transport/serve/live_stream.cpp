@@ -142,6 +142,11 @@ void LiveStream::count(const emit::Event& event) {
   const std::string kind(name_of(event.kind));
   metrics_.events.add({kind});
   if (event.frame_age_ms) metrics_.frame_age.observe(*event.frame_age_ms / 1e3, {kind});
+  for (std::size_t i = 0; i < telemetry::kStages; ++i) {
+    const auto stage = static_cast<telemetry::Stage>(i);
+    if (event.stages[stage] <= 0) continue;
+    metrics_.stage.observe(event.stages[stage] / 1e3, {std::string(name_of(stage))});
+  }
   if (event.kind == emit::EventKind::kDrop) {
     metrics_.frames.add({event.reason}, static_cast<double>(event.count));
   }

@@ -35,6 +35,8 @@ struct ServeMetrics {
   Histogram frame_age{
       {"saccade_frame_age_seconds", "Age of the picture when its event went out.", {"kind"}},
       telemetry::kLatencyBuckets};
+  Histogram stage{{"saccade_stage_seconds", "Time of an event's picture in a stage.", {"stage"}},
+                  telemetry::kLatencyBuckets};
   Counter frames{{"saccade_frames_total",
                   "Pictures of live streams: seen and unchanged are counted when a stream ends.",
                   {"outcome"}}};
@@ -56,9 +58,14 @@ struct ServeMetrics {
               "Device time that the streams' paces ask for, in device time there is."}};
   Gauge prediction{{"saccade_governor_prediction_error_ratio",
                     "Mean error of what a turn was expected to take."}};
-  Gauge governed{{"saccade_governor_turns",
-                  "Turns on the device since the start, by what came of them.",
-                  {"outcome"}}};
+  Counter governed{
+      {"saccade_governor_turns_total", "Turns on the device, by what came of them.", {"outcome"}}};
+  Counter steps{{"saccade_language_steps_total", "Runs of the language model's graph."}};
+  Counter read{{"saccade_language_tokens_total",
+                "Tokens of all sessions: read in a step, or reused from a session's prompt before.",
+                {"how"}}};
+  Gauge cells{{"saccade_kv_cells", "Cells of the key-value memory.", {"state"}}};
+  Gauge sequences{{"saccade_kv_sequences", "Sessions that hold cells."}};
   Gauge sockets{{"saccade_sockets", "WebSockets of live streams."}};
 
   std::string text() const {
@@ -69,7 +76,8 @@ struct ServeMetrics {
         &finished,      &frame_age,      &frames,         &pushed,        &events,
         &queue_waiting, &queue_running,  &device_waiting, &connections,   &streams,
         &readers,       &sockets,        &rung,           &width,         &load,
-        &prediction,    &governed};
+        &prediction,    &governed,       &stage,          &steps,         &read,
+        &cells,         &sequences};
     for (const telemetry::Family* family : all) family->write(out);
     return out;
   }

@@ -268,10 +268,17 @@ std::string Service::metrics_text() {
   metrics_.width.set(governed.width);
   metrics_.load.set(governed.pressure.load);
   metrics_.prediction.set(governed.prediction_mape);
-  metrics_.governed.set(static_cast<double>(governed.answers - governed.misses), {"in_time"});
-  metrics_.governed.set(static_cast<double>(governed.misses), {"late"});
-  metrics_.governed.set(static_cast<double>(governed.passed_over), {"passed_over"});
-  metrics_.governed.set(static_cast<double>(governed.refused), {"stream_refused"});
+  metrics_.governed.set_total(static_cast<double>(governed.answers - governed.misses), {"in_time"});
+  metrics_.governed.set_total(static_cast<double>(governed.misses), {"late"});
+  metrics_.governed.set_total(static_cast<double>(governed.passed_over), {"passed_over"});
+  metrics_.governed.set_total(static_cast<double>(governed.refused), {"stream_refused"});
+  const engine::LanguageUse use = models_.language_use();
+  metrics_.steps.set_total(static_cast<double>(use.steps));
+  metrics_.read.set_total(static_cast<double>(use.tokens), {"read"});
+  metrics_.read.set_total(static_cast<double>(use.reused), {"reused"});
+  metrics_.cells.set(use.cells_used, {"used"});
+  metrics_.cells.set(use.cells - use.cells_used, {"free"});
+  metrics_.sequences.set(use.sequences);
   metrics_.sockets.set(static_cast<double>(*sockets_));
   return metrics_.text();
 }
