@@ -14,9 +14,9 @@ class FakeLanguageModel final : public engine::LanguageModel {
  public:
   std::vector<std::string> pieces;  // said in order, then the end of the answer
   std::optional<core::Error> render_error, start_error;
-  std::optional<core::Error> step_error;  // after all pieces, instead of the end
-  std::map<std::string, float> scores;    // of score_first; absent = -30
-  int steps = 0, starts = 0;              // how often it was called
+  std::optional<core::Error> step_error;   // after all pieces, instead of the end
+  std::map<std::string, float> scores;     // of score_first; absent = -30
+  int steps = 0, starts = 0, forgets = 0;  // how often it was called
 
   const engine::LanguageTraits& traits() const override { return traits_; }
 
@@ -32,6 +32,7 @@ class FakeLanguageModel final : public engine::LanguageModel {
     if (start_error) return *start_error;
     return {};
   }
+  void forget() override { ++forgets; }
   core::Result<engine::StepResult> step() override {
     ++steps;
     engine::StepResult out;

@@ -94,6 +94,8 @@ class LanguageModel {
   // Forgets the running answer and reads `prompt`; the part it shares with the prompt before may be
   // reused. Errors: kExhausted, kNumeric, kInternal.
   virtual core::Status start(const Prompt& prompt, const SamplingOptions& sampling) = 0;
+  // Drops what earlier prompts left in memory, so that nothing of it is reused. Ends the answer.
+  virtual void forget() {}
   // The next token of the running answer. Errors: kExhausted (context full), kNumeric (NaN logits).
   virtual core::Result<StepResult> step() = 0;
 

@@ -4,7 +4,7 @@ namespace saccade::session {
 
 core::Status answer(attend::Focus& focus, const AnswerWay& way,
                     const decode::AnswerOptions& options) {
-  const Device::Seat seat = way.device ? way.device->take_seat() : Device::Seat();
+  const Device::Seat seat = way.seating.take();
   if (focus.prompt.kind == attend::StandingPrompt::Kind::kAlert) {
     const auto verdict = way.decoder.judge(focus);
     if (verdict) {

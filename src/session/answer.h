@@ -16,7 +16,7 @@ namespace saccade::session {
 struct AnswerWay {
   decode::Decoder& decoder;
   emit::Emitter& emitter;
-  Device* device = nullptr;  // shared with others; null = the models are ours alone
+  Seating seating = {};
   // Sees every token before its text; false cancels. May be empty.
   std::function<bool(const decode::Token&)> on_token = {};
 };

@@ -115,7 +115,7 @@ core::Result<Parts> build_parts(const SessionOptions& options, const SessionMode
               .listener = std::nullopt,
               .attender = std::move(attender).value(),
               .decoder = std::nullopt,
-              .device = models.device,
+              .seating = {models.device, models.owner},
               .lines_first = lines && options.senses.read};
   if (options.senses.hear) {
     parts.listener.emplace(*models.speech, *models.voice,

@@ -42,6 +42,9 @@ class LentLanguage final : public engine::LanguageModel {
                      const engine::SamplingOptions& sampling) override {
     return on_device(device_, [&] { return model_.start(prompt, sampling); });
   }
+  void forget() override {
+    device_.run([&] { model_.forget(); });
+  }
   core::Result<engine::StepResult> step() override {
     return on_device(device_, [&] { return model_.step(); });
   }
@@ -121,11 +124,16 @@ void Device::loop() {
   }
 }
 
-Device::Seat Device::take_seat() {
+Device::Seat Device::take_seat(const std::string& owner) {
   std::unique_lock lock(mutex_);
   const std::uint64_t ticket = seats_given_++;
   seat_free_.wait(lock, [&] { return seats_left_ == ticket; });
-  return Seat(this);
+  Seat seat(this);
+  const bool other = seat_owner_ != owner;
+  seat_owner_ = owner;
+  lock.unlock();
+  if (engine::LanguageModel* language = lend().language; other && language) language->forget();
+  return seat;
 }
 
 void Device::leave_seat() {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -53,7 +54,8 @@ class Device {
    private:
     Device* device_ = nullptr;
   };
-  Seat take_seat();
+  // What the model still holds of another owner's answers is forgotten first.
+  Seat take_seat(const std::string& owner);
 
   // Jobs that wait now.
   std::size_t waiting() const;
@@ -73,8 +75,17 @@ class Device {
   std::condition_variable job_came_, job_done_, seat_free_;
   std::deque<Job*> jobs_;
   std::uint64_t seats_given_ = 0, seats_left_ = 0;  // tickets: a seat is free for the next in line
+  std::string seat_owner_;                          // the last one's
   bool ending_ = false;
   std::thread thread_;
+};
+
+// How one borrower comes to the seat. Without a device the model is its alone.
+struct Seating {
+  Device* device = nullptr;
+  std::string owner;  // see SessionModels
+
+  Device::Seat take() const { return device ? device->take_seat(owner) : Device::Seat(); }
 };
 
 }  // namespace saccade::session

@@ -42,7 +42,7 @@ TEST(Device, AnswersOfTwoThreadsDoNotMix) {
   engine::LanguageModel& lent = *device.lend().language;
   const auto answer_often = [&] {
     for (int i = 0; i < 100; ++i) {
-      const Device::Seat seat = device.take_seat();
+      const Device::Seat seat = device.take_seat("me");
       ASSERT_TRUE(lent.start({}, {}).ok());
       std::string said;
       for (auto step = lent.step(); step.ok() && !step->end; step = lent.step())
@@ -56,9 +56,23 @@ TEST(Device, AnswersOfTwoThreadsDoNotMix) {
   EXPECT_EQ(model.starts, 200);
 }
 
+TEST(Device, WhatOneOwnerAskedIsForgottenBeforeTheNextOneSits) {
+  decode::FakeLanguageModel model;
+  Device device({.language = &model});
+  const auto sit = [&](const char* owner) { const Device::Seat seat = device.take_seat(owner); };
+  sit("alice");
+  const int before = model.forgets;
+  sit("alice");
+  EXPECT_EQ(before, model.forgets);
+  sit("bob");
+  EXPECT_EQ(before + 1, model.forgets);
+  sit("alice");
+  EXPECT_EQ(before + 2, model.forgets);
+}
+
 TEST(Device, OtherJobsRunWhileSomebodyHoldsTheSeat) {
   Device device({});
-  const Device::Seat seat = device.take_seat();
+  const Device::Seat seat = device.take_seat("me");
   std::atomic<bool> ran{false};
   std::thread other([&] { device.run([&] { ran = true; }); });
   other.join();

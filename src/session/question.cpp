@@ -235,7 +235,7 @@ core::Status answer_once(Choice choice, const QuestionOptions& options, const Se
   decode::AnswerOptions chosen{.answer = 1, .sampling = options.sampling, .stops = options.stops};
   chosen.sampling.seed += static_cast<std::uint64_t>(choice.number);
   if (context.watcher) context.watcher->on_answer(choice.number);
-  AnswerWay way{.decoder = decoder, .emitter = **emitter, .device = models.device};
+  AnswerWay way{.decoder = decoder, .emitter = **emitter, .seating = {models.device, models.owner}};
   bool told = false;
   way.on_token = [&](const decode::Token& token) {
     if (options.stop && *options.stop) return false;

@@ -83,6 +83,9 @@ struct SessionModels {
   Device* device = nullptr;
   // Of the device that these models run on; null = the session has the device to itself.
   governor::Governor* governor = nullptr;
+  // Whose questions these are: what was read for another owner is never reused, not even to save
+  // time, since the time would tell what the other one had asked.
+  std::string owner = {};
   int view_tokens = 0;  // of a picture's global view; 0 = depends on the picture
 };
 

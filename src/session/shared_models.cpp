@@ -1,5 +1,7 @@
 #include "session/shared_models.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace saccade::session {
@@ -61,7 +63,8 @@ const engine::LanguageTraits& SharedModels::language() const {
   return loaded_.vision_language.language->traits();
 }
 
-core::Result<SharedModels::Loan> SharedModels::lend(const Senses& senses) {
+core::Result<SharedModels::Loan> SharedModels::lend(const Senses& senses,
+                                                    const std::string& owner) {
   if ((senses.see && !offers_.see) || (senses.read && !offers_.read) ||
       (senses.hear && !offers_.hear)) {
     return core::error(core::ErrorCode::kUsage, "this server was started without that sense",
@@ -69,6 +72,7 @@ core::Result<SharedModels::Loan> SharedModels::lend(const Senses& senses) {
   }
   Loan loan(*this);
   if (const auto status = lend_senses(senses, loan); !status) return status.error();
+  loan.models_.owner = owner;
   lend_language(loan);
   const Device::Models lent = device_.lend();
   loan.models_ = {.vision = lent.vision,
@@ -78,6 +82,7 @@ core::Result<SharedModels::Loan> SharedModels::lend(const Senses& senses) {
                   .speech = lent.speech,
                   .device = loan.language_ ? nullptr : &device_,
                   .governor = &governor_,
+                  .owner = owner,
                   .view_tokens = view_tokens_};
   return loan;
 }
@@ -102,11 +107,24 @@ core::Status SharedModels::lend_senses(const Senses& senses, Loan& loan) {
 
 void SharedModels::lend_language(Loan& loan) {
   const std::lock_guard lock(mutex_);
-  loan.language_ = take_last(languages_);
-  if (loan.language_) return;
+  const std::string& owner = loan.models_.owner;
+  const auto own = std::find_if(languages_.rbegin(), languages_.rend(),
+                                [&](const IdleLanguage& idle) { return idle.owner == owner; });
+  if (own != languages_.rend()) {
+    loan.language_ = std::move(own->model);
+    languages_.erase(std::next(own).base());
+    return;
+  }
   // An engine without further sessions, or with all of them taken, is used by turns.
   auto another = loaded_.vision_language.language->another();
-  if (another) loan.language_ = std::move(*another);
+  if (another) {
+    loan.language_ = std::move(*another);
+  } else if (!languages_.empty()) {
+    // The one that was not used for the longest time.
+    loan.language_ = std::move(languages_.front().model);
+    languages_.erase(languages_.begin());
+    loan.language_->forget();
+  }
 }
 
 SharedModels::Loan::~Loan() {
@@ -117,7 +135,7 @@ void SharedModels::give_back(Loan& loan) {
   const std::lock_guard lock(mutex_);
   if (loan.reader_) readers_.push_back(std::move(loan.reader_));
   if (loan.voice_) voices_.push_back(std::move(loan.voice_));
-  if (loan.language_) languages_.push_back(std::move(loan.language_));
+  if (loan.language_) languages_.push_back({loan.models_.owner, std::move(loan.language_)});
 }
 
 }  // namespace saccade::session

@@ -6,6 +6,7 @@
 // Threads: any. Limit: as many of each as there were borrowers at one time.
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/result.h"
@@ -43,8 +44,9 @@ class SharedModels {
     std::unique_ptr<engine::LanguageModel> language_;  // null = by turns
     SessionModels models_;
   };
-  // Errors: kUsage (a sense this process was not started with), kModelUnusable.
-  core::Result<Loan> lend(const Senses& senses);
+  // `owner`: whose questions they are for (SessionModels). Errors: kUsage (a sense this process was
+  // not started with), kModelUnusable.
+  core::Result<Loan> lend(const Senses& senses, const std::string& owner);
 
   const Senses& offers() const { return offers_; }
   const engine::LanguageTraits& language() const;
@@ -69,7 +71,11 @@ class SharedModels {
   std::mutex mutex_;  // guards the idle ones
   std::vector<std::unique_ptr<perceive::TextReader>> readers_;
   std::vector<std::unique_ptr<perceive::VoiceDetector>> voices_;
-  std::vector<std::unique_ptr<engine::LanguageModel>> languages_;
+  struct IdleLanguage {
+    std::string owner;  // of what it holds
+    std::unique_ptr<engine::LanguageModel> model;
+  };
+  std::vector<IdleLanguage> languages_;  // the one used last is the last
 };
 
 }  // namespace saccade::session

@@ -136,7 +136,7 @@ void Wiring::decode_loop() {
   while (auto asked = asked_.take()) {
     if (stopping_) continue;
     answer_all(*asked,
-               {.decoder = *parts_.decoder, .emitter = *parts_.emitter, .device = parts_.device},
+               {.decoder = *parts_.decoder, .emitter = *parts_.emitter, .seating = parts_.seating},
                {.answer = 0, .sampling = options_.sampling, .stops = options_.stops}, answers_);
   }
 }

@@ -33,7 +33,7 @@ struct Parts {
   std::optional<perceive::Listener> listener;  // without one nothing is heard
   attend::Attender attender;
   std::optional<decode::Decoder> decoder;  // without one no prompt is answered
-  Device* device = nullptr;                // when the language model is shared
+  Seating seating;                         // when the language model is shared
   bool lines_first = false;                // prompts hold screen text: read before attending
 };
 

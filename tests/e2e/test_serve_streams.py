@@ -206,6 +206,31 @@ def test_f4_a_reader_that_takes_nothing_does_not_hold_a_stream_up(server, make):
     assert server.memory_kb() - before < 32 << 10
 
 
+@pytest.mark.parametrize("engine", ["native", "llama"])
+def test_t10_what_one_tenant_said_saves_another_no_time(tmp_path, engine):
+    """Time to the first token would tell whether somebody else has asked the same."""
+    (tmp_path / "keys").write_text(KEYS)
+    running = Server("--api-key-file", tmp_path / "keys", "--senses", "see", "--engine", engine, "--parallel", 1)
+    try:
+        long = "Tell me about the red circle at the top left corner. " * 20
+
+        def ask(who):
+            reused = running.metric('saccade_language_tokens_total{how="reused"}')
+            started = time.monotonic()
+            status, _, reply = running.chat(long, {"Authorization": f"Bearer key-of-{who}"}, max_tokens=1)
+            assert status == 200, reply
+            return running.metric('saccade_language_tokens_total{how="reused"}') - reused, time.monotonic() - started
+
+        ask("alice")
+        again, fresh = ask("alice"), ask("bob")
+        if engine == "native":  # the other one does not count
+            assert again[0] > 200 and fresh[0] == 0, (again, fresh)
+            assert ask("alice")[0] > 200, "her own stays with her"
+        assert min(ask("bob")[1] for _ in range(5)) < fresh[1], "his own is reused"
+    finally:
+        assert running.stop() == 0
+
+
 def test_t23_a_stream_belongs_to_who_made_it(media, tmp_path):
     (tmp_path / "keys").write_text(KEYS)
     running = Server("--media-path", media, "--api-key-file", tmp_path / "keys")

@@ -249,6 +249,11 @@ core::Status LlamaLanguage::start(const Prompt& prompt, const SamplingOptions& s
   return {};
 }
 
+void LlamaLanguage::forget() {
+  running_ = false;
+  (void)rewind(0);
+}
+
 core::Result<StepResult> LlamaLanguage::step() {
   if (!running_) return core::error(core::ErrorCode::kUsage, "no answer is running");
   if (pending_ >= 0) {

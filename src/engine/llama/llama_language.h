@@ -36,6 +36,7 @@ class LlamaLanguage final : public LanguageModel {
     return tokenizer_.plain(text);
   }
   core::Status start(const Prompt& prompt, const SamplingOptions& sampling) override;
+  void forget() override;
   core::Result<StepResult> step() override;
   core::Result<std::vector<float>> score_first(const std::vector<std::string>& candidates) override;
 

@@ -112,6 +112,12 @@ core::Status NativeLanguage::start(const Prompt& prompt, const SamplingOptions& 
   return {};
 }
 
+void NativeLanguage::forget() {
+  running_ = false;
+  held_.clear();
+  shared_->engine->keep_first(sequence_, 0);
+}
+
 core::Result<StepResult> NativeLanguage::step() {
   if (!running_) return core::error(core::ErrorCode::kUsage, "no answer is running");
   if (pending_ >= 0) {

@@ -32,6 +32,7 @@ class NativeLanguage final : public LanguageModel {
   core::Result<Prompt> render(const std::vector<ChatTurn>& turns) override;
   core::Result<std::vector<TokenId>> tokenize(std::string_view text) override;
   core::Status start(const Prompt& prompt, const SamplingOptions& sampling) override;
+  void forget() override;
   core::Result<StepResult> step() override;
   core::Result<std::vector<float>> score_first(const std::vector<std::string>& candidates) override;
   core::Result<std::unique_ptr<LanguageModel>> another() override;

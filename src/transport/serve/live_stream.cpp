@@ -64,7 +64,7 @@ core::Result<std::shared_ptr<LiveStream>> LiveStream::start(Options options,
                                                             session::SharedModels& models,
                                                             const core::Clock& clock,
                                                             ServeMetrics& metrics) {
-  auto loan = models.lend(options.session.senses);
+  auto loan = models.lend(options.session.senses, options.tenant);
   if (!loan) return loan.error();
   if (options.pushed) {
     ingest::SourceOptions& source = options.session.source;

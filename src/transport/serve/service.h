@@ -97,8 +97,9 @@ class Service final : public HttpHandler {
   void transcribe(const CallPtr& call);
   void tokenize(const CallPtr& call);
   void submit_answer(const CallPtr& call, const ChatRequest& request, AnswerJob::Options options);
-  core::Status answer(std::vector<ChatMessage>& messages, session::QuestionOptions question,
-                      const session::QuestionContext& context, std::string& fault);
+  core::Status answer(std::vector<ChatMessage>& messages, const std::string& tenant,
+                      session::QuestionOptions question, const session::QuestionContext& context,
+                      std::string& fault);
   session::QuestionOptions question_of(const ChatRequest& request);
   ServeJob::House house() { return {.clock = clock_, .queue = queue_, .metrics = metrics_}; }
   ServeJob::Caller caller_of(const Call& call) const;

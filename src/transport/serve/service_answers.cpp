@@ -118,14 +118,16 @@ void Service::chat(const CallPtr& call) {
   }
   const auto messages = std::make_shared<std::vector<ChatMessage>>(std::move(request->messages));
   AnswerJob::Options options;
-  options.ask = [this, messages](session::QuestionOptions question,
-                                 session::QuestionContext context, std::string& of) {
-    return answer(*messages, std::move(question), context, of);
+  options.ask = [this, messages, tenant = call->tenant](session::QuestionOptions question,
+                                                        session::QuestionContext context,
+                                                        std::string& of) {
+    return answer(*messages, tenant, std::move(question), context, of);
   };
   submit_answer(call, *request, std::move(options));
 }
 
-core::Status Service::answer(std::vector<ChatMessage>& messages, session::QuestionOptions question,
+core::Status Service::answer(std::vector<ChatMessage>& messages, const std::string& tenant,
+                             session::QuestionOptions question,
                              const session::QuestionContext& context, std::string& fault) {
   const bool lines = options_.context_lines && models_.offers().read && models_.offers().hear;
   OpenMedia media;
@@ -154,7 +156,7 @@ core::Status Service::answer(std::vector<ChatMessage>& messages, session::Questi
     }
   }
   fault.clear();
-  const auto loan = models_.lend(needed);
+  const auto loan = models_.lend(needed, tenant);
   if (!loan) return loan.error();
   const core::Status status = session::answer_question(question, loan->models(), context);
   return status ? status : core::Status(media.named(status.error(), fault));
@@ -167,10 +169,10 @@ void Service::ask_stream(const CallPtr& call) {
   auto request = parse_stream_question(call->request.body, fault);
   if (!request) return fail_field(*call, request.error(), fault);
   AnswerJob::Options options;
-  options.ask = [this, stream, text = std::move(request->text)](session::QuestionOptions question,
-                                                                session::QuestionContext context,
-                                                                std::string&) {
-    const auto loan = models_.lend({.see = false, .read = false, .hear = false});
+  options.ask = [this, stream, tenant = call->tenant, text = std::move(request->text)](
+                    session::QuestionOptions question, session::QuestionContext context,
+                    std::string&) {
+    const auto loan = models_.lend({.see = false, .read = false, .hear = false}, tenant);
     if (!loan) return core::Status(loan.error());
     question.turns.emplace_back().parts.emplace_back(text);
     return stream->ask(question, loan->models(), context);

@@ -91,7 +91,7 @@ std::string transcript_text(const session::Transcript& transcript, const Transcr
 }
 
 void TranscribeJob::work() {
-  auto loan = options_.models.lend({.see = false, .read = false, .hear = true});
+  auto loan = options_.models.lend({.see = false, .read = false, .hear = true}, caller_.tenant);
   if (!loan) return fail(api_error(loan.error()));
   session::TranscribeOptions options;
   options.source.url = options_.file.path();
