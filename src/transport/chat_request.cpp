@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "transport/chat_parts.h"
 
 namespace saccade::transport {
 namespace {
@@ -13,39 +14,9 @@ namespace limits = core::limits;
 using core::ErrorCode;
 using Kind = ChatPart::Kind;
 
-constexpr std::size_t kTextBytesMax = limits::kConversationBytesMax;
-constexpr std::size_t kMediumTextBytesMax = 256ULL << 20;  // the body's own limit is lower
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::int64_t kTopLogprobsMax = 20;              // as many as the engines tell
 constexpr std::int64_t kSeedMax = std::int64_t{1} << 53;  // what JSON numbers carry exactly
-
-// A part's medium: {"url": …}, {"data": …} or a bare string.
-void read_medium(const JsonReader& part, const char* key, ChatPart& out) {
-  const auto holder = part.member(key);
-  if (!holder) {
-    return part.fail_at(key, ErrorCode::kUsage, "is missing");
-  }
-  std::string text;
-  if (holder->is_text()) {
-    text = holder->take_text();
-  } else if (holder->is_object()) {
-    auto data = holder->text("data", kMediumTextBytesMax);
-    if (!data) data = holder->text("url", kMediumTextBytesMax);
-    if (!data) return holder->fail_at("url", ErrorCode::kUsage, "is missing");
-    text = std::move(*data);
-    if (out.kind == Kind::kVideo) {
-      out.fps = holder->number("fps", {0.01, 60}).value_or(out.fps);
-      out.pictures_max = static_cast<int>(
-          holder->integer("pictures_max", {1, kVideoPicturesMax}).value_or(out.pictures_max));
-    }
-  } else {
-    return holder->fail(ErrorCode::kUsage, "must be an object with a url");
-  }
-  auto media = read_media(text);
-  if (!media)
-    return part.fail(media.error().code, ": " + media.error().message, media.error().hint);
-  out.media = std::move(*media);
-}
 
 struct PartName {
   std::string_view type;
@@ -76,43 +47,14 @@ void read_part(const JsonReader& part, ChatMessage& message) {
   out.kind = name->kind;
   out.where = part.path();
   if (name->kind != Kind::kText) return read_medium(part, name->member, out);
-  auto text = part.text("text", kTextBytesMax);
-  if (!text) return part.fail_at("text", ErrorCode::kUsage, "is missing");
-  out.text = std::move(*text);
+  read_text(part, name->member, out);
 }
 
 void read_message(const JsonReader& item, ChatRequest& request) {
   if (!item.is_object()) return item.fail(ErrorCode::kUsage, "must be an object");
   ChatMessage& message = request.messages.emplace_back();
-  const std::string role = item.text("role", kNameBytesMax).value_or("");
-  if (role == "system" || role == "developer") {
-    message.role = ChatMessage::Role::kSystem;
-  } else if (role == "assistant") {
-    message.role = ChatMessage::Role::kAssistant;
-  } else if (role != "user") {
-    const bool tool = role == "tool" || role == "function";
-    return item.fail_at("role", tool ? ErrorCode::kUnsupported : ErrorCode::kUsage,
-                        tool ? "is a tool's; tools are not offered"
-                             : "is none of system, developer, user, assistant");
-  }
-  const auto content = item.member("content");
-  if (!content) {
-    // An assistant's turn may be empty, the others ask something.
-    if (message.role == ChatMessage::Role::kAssistant) return;
-    return item.fail_at("content", ErrorCode::kUsage, "is missing or null");
-  }
-  if (content->is_text()) {
-    auto text = item.text("content", kTextBytesMax);
-    if (text) {
-      message.parts.push_back(
-          {.kind = Kind::kText, .text = std::move(*text), .media = {}, .where = content->path()});
-    }
-    return;
-  }
-  for (const JsonReader& part : content->items(kPartsMax)) {
-    read_part(part, message);
-    if (part.failed()) return;
-  }
+  if (!read_role(item, message)) return;
+  read_content(item, message, read_part);
 }
 
 // Things that would change the answer and that we do not have.
@@ -198,18 +140,12 @@ core::Result<ChatRequest> parse_chat_request(std::string_view text, std::string&
   read_sampling(body, request);
   refuse_unsupported(body);
   if (!body.has("messages")) body.fail_at("messages", ErrorCode::kUsage, "is missing");
-  std::size_t media = 0;
   for (const JsonReader& item : body.items("messages", kMessagesMax)) {
     read_message(item, request);
     if (body.failed()) break;
-    for (const ChatPart& part : request.messages.back().parts) media += part.kind != Kind::kText;
   }
   if (request.messages.empty()) body.fail_at("messages", ErrorCode::kUsage, "is empty");
-  if (media > limits::kAskMediaMax) {
-    body.fail_at("messages", ErrorCode::kUsage,
-                 "hold " + std::to_string(media) + " media, allowed are at most " +
-                     std::to_string(limits::kAskMediaMax));
-  }
+  check_media(body, "messages", request);
   if (!body.failed()) return request;
   fault = document->error().param;
   return *document->error().error;

@@ -20,6 +20,7 @@ constexpr std::array kRoutes = {
     Route{RouteId::kModel, "GET", "/v1/models/{name}", Scope::kUser},
     Route{RouteId::kTokenize, "POST", "/tokenize", Scope::kUser, kSmall},
     Route{RouteId::kChat, "POST", "/v1/chat/completions", Scope::kUser, kMedia},
+    Route{RouteId::kResponse, "POST", "/v1/responses", Scope::kUser, kMedia},
     Route{RouteId::kTranscribe, "POST", "/v1/audio/transcriptions", Scope::kUser, kMedia},
     Route{RouteId::kStreamList, "GET", "/v1/streams", Scope::kUser},
     Route{RouteId::kStreamMake, "POST", "/v1/streams", Scope::kUser, kSmall},

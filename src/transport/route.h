@@ -21,6 +21,7 @@ enum class RouteId {
   kModel,
   kTokenize,
   kChat,
+  kResponse,
   kTranscribe,
   kMetrics,
   kStreamList,

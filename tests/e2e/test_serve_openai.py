@@ -192,3 +192,49 @@ def test_context_overflow_is_refused_with_counts(client, model, pictures):
 def test_tokens_are_counted_as_the_model_counts(server):
     status, _, counted = server.request("POST", "/tokenize", {"content": "a red circle"})
     assert status == 200 and counted["count"] == len(counted["tokens"]) > 0
+
+
+# --- responses ---------------------------------------------------------------------------------------------
+
+def test_a_response_answers_text_and_pictures_as_a_chat_does(client, model, pictures):
+    asked = [image(data_url(pictures / "red.png")), text("What do you see?")]
+    chat = ask(client, model, asked, temperature=0).choices[0].message.content
+    parts = [{"type": "input_image", "image_url": data_url(pictures / "red.png"), "detail": "auto"},
+             {"type": "input_text", "text": "What do you see?"}]
+    done = client.responses.create(model=model, max_output_tokens=24, temperature=0,
+                                   input=[{"role": "user", "content": parts}])
+    assert done.output_text == chat and done.status in ("completed", "incomplete")
+    assert done.object == "response" and done.id.startswith("resp_") and done.output[0].role == "assistant"
+    usage = done.usage
+    assert usage.input_tokens > 36 and usage.total_tokens == usage.input_tokens + usage.output_tokens
+    short = client.responses.create(model=model, input="Tell me a story.", max_output_tokens=1,
+                                    instructions="Be brief.")
+    assert short.status == "incomplete" and short.incomplete_details.reason == "max_output_tokens"
+    assert short.instructions == "Be brief." and short.max_output_tokens == 1
+
+
+def test_a_streamed_response_has_the_events_of_the_official_client(client, model, pictures):
+    asked = {"model": model, "temperature": 0, "max_output_tokens": 400, "input": [{"role": "user", "content": [
+        {"type": "input_image", "image_url": data_url(pictures / "blue.png"), "detail": "auto"},
+        {"type": "input_text", "text": "What do you see?"}]}]}
+    whole = client.responses.create(**asked)
+    events = list(client.responses.create(**asked, stream=True))
+    assert [e.sequence_number for e in events] == list(range(len(events)))
+    kinds = [e.type for e in events]
+    assert kinds[:4] == ["response.created", "response.in_progress", "response.output_item.added",
+                         "response.content_part.added"]
+    assert kinds[-4:-1] == ["response.output_text.done", "response.content_part.done", "response.output_item.done"]
+    said = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+    assert said == whole.output_text == events[-1].response.output_text
+    assert events[-1].type == f"response.{whole.status}" and events[-1].response.usage.output_tokens > 0
+    with client.responses.stream(**asked) as stream:
+        assert stream.get_final_response().output_text == whole.output_text
+
+
+@pytest.mark.parametrize("fields,param", [
+    ({"previous_response_id": "resp_1"}, "previous_response_id"), ({"store": True}, "store"),
+    ({"tools": [{"type": "web_search"}]}, "tools"), ({"input": []}, "input"), ({"model": "another"}, "model")])
+def test_what_a_response_cannot_do_is_refused_by_name(client, model, fields, param):
+    with pytest.raises(openai.APIStatusError) as refused:
+        client.responses.create(**{"model": model, "input": "hi", **fields})
+    assert refused.value.status_code in (400, 404) and refused.value.param == param

@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "transport/chat_request.h"
+#include "transport/response_request.h"
 #include "transport/stream_request.h"
 
 namespace {
@@ -13,10 +15,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-void check_chat(std::string_view body) {
-  using namespace saccade::transport;  // NOLINT: a fuzzer is one file
-  std::string fault;
-  const auto request = parse_chat_request(body, fault);
+using namespace saccade::transport;  // NOLINT: a fuzzer is one file
+
+void check_chat(const saccade::core::Result<ChatRequest>& request) {
   if (!request) {
     require(!request.error().message.empty());
     return;
@@ -40,7 +41,6 @@ void check_chat(std::string_view body) {
 }
 
 void check_stream(std::string_view body) {
-  using namespace saccade::transport;  // NOLINT
   std::string fault;
   for (const bool change : {false, true}) {
     const auto request = parse_stream_request(body, change, fault);
@@ -55,7 +55,10 @@ void check_stream(std::string_view body) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  check_chat(body);
+  std::string fault;
+  check_chat(parse_chat_request(body, fault));
+  auto response = parse_response_request(body, fault);
+  if (response) check_chat(std::move(response->chat));
   check_stream(body);
   return 0;
 }

@@ -44,7 +44,7 @@ void AnswerJob::on_answer(int number) {
 bool AnswerJob::on_token(const decode::Token& token) {
   if (token.finish == decode::FinishReason::kNone) note_token(token);
   if (options_.stream && !std::exchange(role_sent_, true)) {
-    send(role_chunk(options_.frame, static_cast<int>(choices_.size()) - 1));
+    send(options_.form->begin(choice()));
   }
   // Whoever ends an answer but the model or a stop string does it for its length.
   choices_.back().finish = token.finish == decode::FinishReason::kStop ? "stop" : "length";
@@ -76,17 +76,14 @@ void AnswerJob::on_event(const emit::Event& event) {
   if (event.text.size() <= sent_bytes_) return;
   choice.text = event.text.substr(sent_bytes_);
   sent_bytes_ = event.text.size();
-  send(text_chunk(options_.frame, static_cast<int>(choices_.size()) - 1, choice));
+  send(options_.form->piece(this->choice(), choice));
   choice.tokens.clear();
 }
 
 void AnswerJob::end_choice() {
   if (std::exchange(ended_, true)) return;
   house_.metrics.finished.add({choices_.back().finish});
-  if (options_.stream) {
-    send(finish_chunk(options_.frame, static_cast<int>(choices_.size()) - 1,
-                      choices_.back().finish));
-  }
+  if (options_.stream) send(options_.form->end(choice(), choices_.back().finish));
 }
 
 void AnswerJob::complete() {
@@ -97,18 +94,19 @@ void AnswerJob::complete() {
   house_.metrics.visual_tokens.add({}, usage_.visual_tokens);
   house_.metrics.answer_tokens.add({}, usage_.answer_tokens);
   if (!options_.stream) {
-    return succeed({.body = completion_json(options_.frame, choices_, usage_)});
+    return succeed({.body = options_.form->whole(choices_, usage_)});
   }
-  if (options_.include_usage) send(usage_chunk(options_.frame, usage_));
-  send("[DONE]");
+  send(options_.form->finish(usage_));
   if (cancelled() != Why::kNone) return fail(cancel_error());
   house_.metrics.requests.add({caller_.route, "200"});
   feed_->finish();
   caller_.exchange->wake();
 }
 
-void AnswerJob::send(const std::string& json) {
-  if (!feed_->write(json)) cancel(Why::kSlowReader);
+void AnswerJob::send(const SseEvents& events) {
+  for (const SseEvent& event : events) {
+    if (!feed_->write(event)) cancel(Why::kSlowReader);
+  }
   caller_.exchange->wake();
 }
 
@@ -117,7 +115,7 @@ void AnswerJob::fail_in_stream(const ApiError& error) {
   house_.metrics.requests.add({caller_.route, "200"});
   house_.metrics.refused.add({error.code});
   // Without room the reader is too slow to be told.
-  (void)feed_->write(to_json(error));
+  (void)feed_->write(options_.form->failed(error));
   feed_->finish();
   caller_.exchange->wake();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A chat completion, or a question to a live stream, on its way to the client: whole or as
-// server-sent events. What is asked, and of whom, is handed in.
+// A chat completion, a response, or a question to a live stream, on its way to the client: whole or
+// as server-sent events. What is asked, of whom, and how it is told is handed in.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,7 +9,7 @@
 
 #include "emit/emit_types.h"
 #include "session/question.h"
-#include "transport/chat_json.h"
+#include "transport/answer_form.h"
 #include "transport/chat_request.h"
 #include "transport/serve/serve_job.h"
 #include "transport/serve/text_feed.h"
@@ -19,9 +19,9 @@ namespace saccade::transport {
 class AnswerJob final : public ServeJob, private emit::EventSink, private session::QuestionWatcher {
  public:
   struct Options {
-    ChatFrame frame;
+    std::shared_ptr<AnswerForm> form;
     session::QuestionOptions question;  // sampling, knobs, stops: all but what is asked
-    bool stream = false, include_usage = false, logprobs = false;
+    bool stream = false, logprobs = false;
     // Takes media in and answers; `fault` says which field an error is about.
     std::function<core::Status(session::QuestionOptions, session::QuestionContext,
                                std::string& fault)>
@@ -44,7 +44,8 @@ class AnswerJob final : public ServeJob, private emit::EventSink, private sessio
   void note_token(const decode::Token& token);
   void end_choice();
   void complete();
-  void send(const std::string& json);
+  void send(const SseEvents& events);
+  int choice() const { return static_cast<int>(choices_.size()) - 1; }
   ApiError explain(const core::Error& error, const std::string& fault) const;
 
   Options options_;

@@ -26,8 +26,8 @@ class EchoHandler final : public HttpHandler {
   void handle(HttpRequest request, ExchangePtr exchange) override {
     if (request.path == "/stream") {
       feed = std::make_shared<TextFeed>();
-      (void)feed->write("one");
-      (void)feed->write("two");
+      (void)feed->write({"", "one"});
+      (void)feed->write({"", "two"});
       feed->finish();
       exchange->stream({.head = sse_head(), .source = feed});
     } else if (request.path == "/late-refusal") {

@@ -13,7 +13,8 @@ std::string_view route_name(const RouteMatch& match) {
 }
 
 bool needs_models(RouteId id) {
-  return id == RouteId::kChat || id == RouteId::kTranscribe || id == RouteId::kStreamAsk;
+  return id == RouteId::kChat || id == RouteId::kResponse || id == RouteId::kTranscribe ||
+         id == RouteId::kStreamAsk;
 }
 
 bool is_console(RouteId id) { return id == RouteId::kConsolePage || id == RouteId::kConsoleAsset; }
@@ -168,6 +169,8 @@ void Service::dispatch(const CallPtr& call) {
       return tokenize(call);
     case RouteId::kChat:
       return chat(call);
+    case RouteId::kResponse:
+      return respond(call);
     case RouteId::kTranscribe:
       return transcribe(call);
     case RouteId::kStreamList:

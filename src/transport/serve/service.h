@@ -93,10 +93,14 @@ class Service final : public HttpHandler {
 
   // service_answers.cpp
   void chat(const CallPtr& call);
+  void respond(const CallPtr& call);
   void ask_stream(const CallPtr& call);
   void transcribe(const CallPtr& call);
   void tokenize(const CallPtr& call);
+  ChatFrame frame_of(const Call& call, const ChatRequest& request) const;
   void submit_answer(const CallPtr& call, const ChatRequest& request, AnswerJob::Options options);
+  // Whole conversations; the request's messages are taken.
+  void converse(const CallPtr& call, ChatRequest& request, AnswerJob::Options options);
   core::Status answer(std::vector<ChatMessage>& messages, const std::string& tenant,
                       session::QuestionOptions question, const session::QuestionContext& context,
                       std::string& fault);

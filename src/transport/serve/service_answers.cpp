@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "transport/json_text.h"
+#include "transport/response_form.h"
+#include "transport/response_request.h"
 #include "transport/serve/service.h"
 #include "transport/serve/transcribe_job.h"
 
@@ -90,15 +92,18 @@ session::QuestionOptions Service::question_of(const ChatRequest& request) {
   return question;
 }
 
+ChatFrame Service::frame_of(const Call& call, const ChatRequest& request) const {
+  return {.id = "chatcmpl-" + call.request.id,
+          .model = options_.model,
+          .created = clock_.wall_now().us / 1'000'000,
+          .extension = request.extension};
+}
+
 void Service::submit_answer(const CallPtr& call, const ChatRequest& request,
                             AnswerJob::Options options) {
-  options.frame = {.id = "chatcmpl-" + call->request.id,
-                   .model = options_.model,
-                   .created = clock_.wall_now().us / 1'000'000,
-                   .extension = request.extension};
+  if (!options.form) options.form = chat_form(frame_of(*call, request), request.include_usage);
   options.question = question_of(request);
   options.stream = request.stream;
-  options.include_usage = request.include_usage;
   options.logprobs = request.logprobs;
   options.rng = next_rng();
   const auto job = std::make_shared<AnswerJob>(house(), caller_of(*call), std::move(options));
@@ -111,19 +116,39 @@ void Service::chat(const CallPtr& call) {
   auto request = parse_chat_request(call->request.body, fault);
   call->request.body = {};
   if (!request) return fail_field(*call, request.error(), fault);
-  if (!request->model.empty() && request->model != options_.model) {
+  converse(call, *request, {});
+}
+
+void Service::respond(const CallPtr& call) {
+  std::string fault;
+  auto request = parse_response_request(call->request.body, fault);
+  call->request.body = {};
+  if (!request) return fail_field(*call, request.error(), fault);
+  const ChatRequest& chat = request->chat;
+  AnswerJob::Options options;
+  options.form =
+      response_form({.chat = frame_of(*call, chat),
+                     .id = "resp_" + call->request.id,
+                     .instructions = std::move(request->instructions),
+                     .max_output_tokens = chat.max_tokens,
+                     .temperature = chat.temperature.value_or(options_.sampling.temperature),
+                     .top_p = chat.top_p.value_or(options_.sampling.top_p)});
+  converse(call, request->chat, std::move(options));
+}
+
+void Service::converse(const CallPtr& call, ChatRequest& request, AnswerJob::Options options) {
+  if (!request.model.empty() && request.model != options_.model) {
     ApiError error = no_such_model();
     error.param = "model";
     return fail(*call, error);
   }
-  const auto messages = std::make_shared<std::vector<ChatMessage>>(std::move(request->messages));
-  AnswerJob::Options options;
+  const auto messages = std::make_shared<std::vector<ChatMessage>>(std::move(request.messages));
   options.ask = [this, messages, tenant = call->tenant](session::QuestionOptions question,
                                                         session::QuestionContext context,
                                                         std::string& of) {
     return answer(*messages, tenant, std::move(question), context, of);
   };
-  submit_answer(call, *request, std::move(options));
+  submit_answer(call, request, std::move(options));
 }
 
 core::Status Service::answer(std::vector<ChatMessage>& messages, const std::string& tenant,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/answer_form.h"
 #include "transport/http_message.h"
 
 namespace saccade::transport {
@@ -24,11 +25,12 @@ inline HttpReply sse_head() {
 
 class TextFeed final : public ByteSource {
  public:
-  // One event; `data` is on one line. False when there is no room.
-  bool write(std::string_view data) {
+  // One event; its data are on one line. False when there is no room.
+  bool write(const SseEvent& event) {
     const std::lock_guard lock(mutex_);
-    if (bytes_.size() + data.size() > kFeedBytesMax) return false;
-    bytes_.append("data: ").append(data).append("\n\n");
+    if (bytes_.size() + event.data.size() > kFeedBytesMax) return false;
+    if (!event.name.empty()) bytes_.append("event: ").append(event.name).append("\n");
+    bytes_.append("data: ").append(event.data).append("\n\n");
     return true;
   }
   void finish() {
