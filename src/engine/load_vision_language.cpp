@@ -90,6 +90,8 @@ int vision_threads(int wanted, const gguf::Header& mmproj) {
 // Last tensor of a projector, whose rows are as many as a visual token is wide.
 constexpr std::pair<std::string_view, std::string_view> kLastTensors[] = {
     {"idefics3", "mm.model.fc.weight"},
+    {"internvl", "mm.model.mlp.3.weight"},
+    {"mlp", "mm.2.weight"},
     {"qwen2vl_merger", "mm.2.weight"},
     {"qwen2.5vl_merger", "mm.2.weight"}};
 

@@ -8,14 +8,26 @@ import pytest
 from conftest import ROOT, SACCADE, SAMPLE, ffmpeg, saccade
 
 WRITE_FAMILY = SACCADE.parent / "saccade-write-family"
-FAMILIES = ["qwen2vl", "qwen2.5vl"]
+# libmtmd reads the class token of the other two in another place than they are published with
+# (docs/decisions/0010), so what it says differs.
+SAME = ["smolvlm", "qwen2vl", "qwen2.5vl", "llava-siglip"]
+OWN = ["llava", "internvl"]
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
-def model(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    subprocess.run([str(WRITE_FAMILY), request.param, str(folder)], check=True, cwd=ROOT)
+def write_family(name, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(name)
+    subprocess.run([str(WRITE_FAMILY), name, str(folder)], check=True, cwd=ROOT)
     return ["--model", folder / "model.gguf", "--mmproj", folder / "mmproj.gguf"]
+
+
+@pytest.fixture(scope="module", params=SAME)
+def model(request, tmp_path_factory):
+    return write_family(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="module", params=SAME + OWN)
+def any_model(request, tmp_path_factory):
+    return write_family(request.param, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +63,9 @@ def test_ask_says_the_same_with_both_engines(model, picture):
     assert ours.out.strip() and ours.out == theirs.out
 
 
-def test_reduced_pictures_keep_their_places(model, small_clip):
+def test_the_choice_is_ours_and_pictures_can_be_reduced(any_model, small_clip):
+    """--keep-share below 1 works with our own engine only, so `auto` must have chosen it."""
     run = saccade("watch", small_clip, "--json", "--senses", "see", "--fps", "1", "--keep-share", "0.5",
-                  "--max-new-tokens", "4", *model)
+                  "--max-new-tokens", "4", *any_model)
     assert run.code == 0, run.err
     assert run.kinds("caption")

@@ -17,9 +17,14 @@
 namespace saccade::engine::native {
 namespace {
 
-constexpr double kCosineMin = 0.9999;    // per visual token
-constexpr double kDivergenceMax = 1e-4;  // nats, per step
-constexpr double kTieNats = 0.01;        // as in native_language_test.cpp
+// Products with quantised weights round their left side to 8 bits: a difference in the last bit
+// before them turns roundings over, so two engines differ by what that rounding costs.
+struct Tolerance {
+  double cosine_min;      // per visual token
+  double divergence_max;  // nats, per step
+  double tie;             // nats; as in native_language_test.cpp
+};
+constexpr Tolerance kExact{0.9999, 1e-4, 0.01}, kRounded{0.9995, 5e-3, 0.05};
 constexpr int kAnswerTokens = 24;
 
 std::vector<const VisualSpan*> spans_of(const EncodedView& view) {
@@ -38,15 +43,17 @@ std::vector<std::vector<TokenId>> texts_of(const EncodedView& view) {
   return out;
 }
 
-double lowest_cosine(const VisualSpan& a, const VisualSpan& b) {
+// Of a's tokens from `first` on and b's from its beginning on.
+double lowest_cosine(const VisualSpan& a, const VisualSpan& b, int first) {
   double lowest = 1;
-  const auto width = static_cast<std::size_t>(a.width);
-  for (std::size_t t = 0; t < static_cast<std::size_t>(a.tokens); ++t) {
+  const auto width = static_cast<std::size_t>(a.width), skip = static_cast<std::size_t>(first);
+  for (std::size_t t = 0; t + skip < static_cast<std::size_t>(a.tokens); ++t) {
     double ab = 0, aa = 0, bb = 0;
-    for (std::size_t i = t * width; i < (t + 1) * width; ++i) {
-      ab += static_cast<double>(a.embeddings[i]) * b.embeddings[i];
-      aa += static_cast<double>(a.embeddings[i]) * a.embeddings[i];
-      bb += static_cast<double>(b.embeddings[i]) * b.embeddings[i];
+    for (std::size_t i = 0; i < width; ++i) {
+      const double x = a.embeddings[(t + skip) * width + i], y = b.embeddings[t * width + i];
+      ab += x * y;
+      aa += x * x;
+      bb += y * y;
     }
     lowest = std::min(lowest, ab / std::sqrt(aa * bb));
   }
@@ -71,18 +78,26 @@ double divergence(const StepResult& a, const StepResult& b) {
 }
 
 struct Case {
-  const char* family;
+  std::string family;
   test::Weights weights;
+  // libmtmd reads the family's class token and positions in another order than they are published
+  // (docs/decisions/0010): it gets a file with its order.
+  bool class_last = false;
+  // It also gives the class token out instead of the first patch.
+  int lost_tokens = 0;
 };
 
 class FamilyTest : public ::testing::TestWithParam<Case> {
  protected:
+  static bool quantised() { return GetParam().weights >= test::Weights::kQ8; }
+  static const Tolerance& tolerance() { return quantised() ? kRounded : kExact; }
   void SetUp() override {
     folder_ = ::testing::TempDir() + "family-" + GetParam().family + "-" +
               std::to_string(static_cast<int>(GetParam().weights));
     std::filesystem::create_directories(folder_);
     test::write_family(folder_, GetParam().family, GetParam().weights);
     ours_ = load(Engine::kNative);
+    test::write_family(folder_, GetParam().family, GetParam().weights, GetParam().class_last);
     theirs_ = load(Engine::kLlama);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -122,12 +137,14 @@ TEST_P(FamilyTest, TokensAndTextsEqualLibmtmds) {
     for (std::size_t i = 0; i < a.size(); ++i) {
       ASSERT_EQ(a[i]->tokens, b[i]->tokens);
       ASSERT_EQ(a[i]->width, b[i]->width);
-      EXPECT_GE(lowest_cosine(*a[i], *b[i]), kCosineMin) << width << "x" << height;
+      EXPECT_GE(lowest_cosine(*a[i], *b[i], GetParam().lost_tokens), tolerance().cosine_min)
+          << width << "x" << height;
     }
   }
 }
 
 TEST_P(FamilyTest, AnswersAndDistributionsEqualLibllamas) {
+  if (GetParam().lost_tokens > 0) return;  // they read other pictures
   const auto wide = test::draw(31, 280, 140), tall = test::draw(32, 112, 196);
   SamplingOptions sampling;
   sampling.alternatives = kAlternativesMax;
@@ -148,9 +165,9 @@ TEST_P(FamilyTest, AnswersAndDistributionsEqualLibllamas) {
     for (int i = 0; i < kAnswerTokens; ++i) {
       const auto a = ours_.language->step(), b = theirs_.language->step();
       ASSERT_TRUE(a.ok() && b.ok());
-      EXPECT_LT(divergence(*a, *b), kDivergenceMax) << "step " << i;
+      EXPECT_LT(divergence(*a, *b), tolerance().divergence_max) << "step " << i;
       if (a->id != b->id) {
-        EXPECT_NEAR(a->logprob, b->logprob, kTieNats);
+        EXPECT_NEAR(a->logprob, b->logprob, tolerance().tie);
       }
       if (a->id != b->id || a->end) break;
     }
@@ -166,11 +183,17 @@ TEST_P(FamilyTest, ABatchGivesTheSameBitsAsSingleViews) {
   for (std::size_t i = 0; i < 3; ++i) {
     const auto alone = ours_.vision->encode(pictures[i]->view(), {});
     ASSERT_TRUE(alone.ok());
-    EXPECT_EQ(spans_of(**alone).front()->embeddings, spans_of(*(*together)[i]).front()->embeddings);
+    const auto *one = spans_of(**alone).front(), *of_three = spans_of(*(*together)[i]).front();
+    EXPECT_GE(lowest_cosine(*one, *of_three, 0), 1 - 1e-6);
+    // ggml sums quantised products in an order that depends on how many there are.
+    if (!quantised()) {
+      EXPECT_EQ(one->embeddings, of_three->embeddings);
+    }
   }
 }
 
-// The whole prompt moved on every axis: turns depend on distances only, so a stored key may be moved.
+// The whole prompt moved on every axis: turns depend on distances only, so a stored key may be
+// moved.
 TEST_P(FamilyTest, AMovedPromptAnswersAlike) {
   auto device = Device::cpu(1);
   auto file = gguf::WeightFile::open(folder_ + "/model.gguf");
@@ -197,10 +220,24 @@ TEST_P(FamilyTest, AMovedPromptAnswersAlike) {
   for (std::size_t i = 0; i < here.size(); ++i) EXPECT_NEAR(here[i], there[i], 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, FamilyTest,
-                         ::testing::Values(Case{"qwen2vl", test::Weights::kF16},
-                                           Case{"qwen2.5vl", test::Weights::kF32},
-                                           Case{"qwen2.5vl", test::Weights::kF16}));
+std::string name_of(const ::testing::TestParamInfo<Case>& tested) {
+  constexpr const char* kKinds[] = {"F32", "F16", "Q8", "Q4"};
+  std::string name = tested.param.family;
+  std::erase_if(name, [](char c) { return c == '.' || c == '-'; });
+  return name + kKinds[static_cast<int>(tested.param.weights)];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Families, FamilyTest,
+    ::testing::Values(Case{"smolvlm", test::Weights::kQ8}, Case{"smolvlm", test::Weights::kQ4},
+                      Case{"qwen2vl", test::Weights::kF16}, Case{"qwen2.5vl", test::Weights::kF32},
+                      Case{"qwen2.5vl", test::Weights::kF16}, Case{"qwen2.5vl", test::Weights::kQ8},
+                      Case{"llava", test::Weights::kF16, true, 1},
+                      Case{"llava-siglip", test::Weights::kF16},
+                      Case{"llava-siglip", test::Weights::kQ8},
+                      Case{"internvl", test::Weights::kF16, true},
+                      Case{"internvl", test::Weights::kQ4, true}),
+    name_of);
 
 // One number of a file is overwritten: `skip` bytes behind the end of its key.
 void set_number(const std::string& path, const std::string& key, std::size_t skip,

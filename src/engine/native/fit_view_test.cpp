@@ -5,6 +5,7 @@
 
 #include "engine/llama/mini_model.h"
 #include "engine/native/resample.h"
+#include "engine/native/tile_view.h"
 
 namespace saccade::engine::native {
 namespace {
@@ -58,6 +59,33 @@ TEST(FitViewTest, WhatDoesNotFitStandsInTheMiddle) {
     const std::size_t row = i / 120;
     EXPECT_EQ(out[i], row >= 3 && row < 13 ? 255 : i % 3 + 1) << i;
   }
+}
+
+TEST(TileViewTest, TheGridShowsMostAndWastesLeast) {
+  const TileLimits limits{448, 1, 12};
+  EXPECT_EQ(choose_grid(448, 300, limits), (TileGrid{0, 0}));
+  EXPECT_EQ(choose_grid(896, 448, limits), (TileGrid{2, 1}));
+  EXPECT_EQ(choose_grid(448, 1344, limits), (TileGrid{1, 3}));
+  EXPECT_EQ(choose_grid(1280, 720, limits), (TileGrid{3, 2}));
+  EXPECT_EQ(choose_grid(4000, 4000, limits), (TileGrid{3, 3}));
+  EXPECT_EQ(choose_grid(1280, 720, {448, 5, 4}), (TileGrid{0, 0}));  // no grid is allowed
+}
+
+TEST(TileViewTest, TilesStandInReadingOrderBeforeTheOverview) {
+  // Four squares of one colour each, exactly two by two tiles.
+  constexpr int kSide = 8;
+  std::vector<std::uint8_t> rgb;
+  for (int i = 0; i < 4 * kSide * kSide; ++i) {
+    const int tile = i / (2 * kSide) / kSide * 2 + i % (2 * kSide) / kSide;
+    rgb.insert(rgb.end(), 3, static_cast<std::uint8_t>(50 * (tile + 1)));
+  }
+  const auto tiles = tile_view({rgb.data(), 16, 16, 48}, {kSide, 1, 4});
+  ASSERT_EQ(tiles.size(), 5U);
+  for (std::size_t tile = 0; tile < 4; ++tile) {
+    EXPECT_EQ(tiles[tile], std::vector<std::uint8_t>(std::size_t{kSide} * kSide * 3,
+                                                     static_cast<std::uint8_t>(50 * (tile + 1))));
+  }
+  EXPECT_EQ(tiles[4].size(), tiles[0].size());
 }
 
 }  // namespace

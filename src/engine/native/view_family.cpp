@@ -1,7 +1,7 @@
 #include "engine/native/view_family.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -10,6 +10,7 @@
 #include "engine/llama/resize_view.h"
 #include "engine/models/qwen_tower.h"
 #include "engine/native/fit_view.h"
+#include "engine/native/tile_view.h"
 
 namespace saccade::engine::native {
 namespace {
@@ -45,20 +46,17 @@ class Idefics3Family final : public ViewFamily {
   int grid_max_ = 1;
 };
 
-// Spans one after the other, each between the same two texts.
+// Spans one after the other between two texts.
 EncodedView between(const std::vector<TokenId>& begin, std::vector<VisualSpanPtr> spans,
                     const std::vector<TokenId>& end) {
   EncodedView out;
-  const auto add = [&](const std::vector<TokenId>& text) {
-    out.tokens += static_cast<int>(text.size());
-    if (!text.empty()) out.segments.emplace_back(text);
-  };
+  out.tokens = static_cast<int>(begin.size() + end.size());
+  if (!begin.empty()) out.segments.emplace_back(begin);
   for (auto& span : spans) {
-    add(begin);
     out.tokens += span->tokens;
     out.segments.emplace_back(std::move(span));
-    add(end);
   }
+  if (!end.empty()) out.segments.emplace_back(end);
   return out;
 }
 
@@ -113,15 +111,74 @@ class QwenFamily final : public ViewFamily {
   const std::vector<TokenId> begin_, end_;
 };
 
+// The whole view in one square, on the ground that LLaVA was trained with; no text around it.
+class LlavaFamily final : public ViewFamily {
+ public:
+  explicit LlavaFamily(const models::TowerShape& tower)
+      : side_(tower.picture_side), grid_side_(tower.grid_side()) {}
+
+  void describe(VisionTraits&) const override {}
+  std::vector<Picture> cut(const core::PixelView& view) const override {
+    constexpr std::array<std::uint8_t, core::kRgbBytes> kGround{122, 116, 104};
+    const Bounded bounded(view);
+    std::vector<Picture> out;
+    out.push_back({fit_view(bounded.view(), {side_, side_}, kGround), {grid_side_, grid_side_}});
+    return out;
+  }
+  EncodedView wrap(std::vector<VisualSpanPtr> spans, ViewPlace) const override {
+    return between({}, std::move(spans), {});
+  }
+
+ private:
+  const int side_, grid_side_;
+};
+
+class InternFamily final : public ViewFamily {
+ public:
+  InternFamily(const gguf::Header& mmproj, const models::TowerShape& tower,
+               const llama::Tokenizer& tokenizer)
+      : grid_side_(tower.grid_side()),
+        begin_(wrapper(tokenizer, "<img>")),
+        end_(wrapper(tokenizer, "</img>")) {
+    const auto number = [&](const char* key, int otherwise) {
+      return static_cast<int>(mmproj.number(key).value_or(otherwise));
+    };
+    limits_.side = tower.picture_side;
+    limits_.tiles_min = number("clip.vision.preproc_min_tiles", limits_.tiles_min);
+    limits_.tiles_max = number("clip.vision.preproc_max_tiles", limits_.tiles_max);
+  }
+
+  void describe(VisionTraits&) const override {}
+  std::vector<Picture> cut(const core::PixelView& view) const override {
+    const Bounded bounded(view);
+    std::vector<Picture> out;
+    for (auto& pixels : tile_view(bounded.view(), limits_)) {
+      out.push_back({std::move(pixels), {grid_side_, grid_side_}});
+    }
+    return out;
+  }
+  EncodedView wrap(std::vector<VisualSpanPtr> spans, ViewPlace) const override {
+    return between(begin_, std::move(spans), end_);
+  }
+
+ private:
+  const int grid_side_;
+  const std::vector<TokenId> begin_, end_;
+  TileLimits limits_;
+};
+
 }  // namespace
 
 core::Result<std::unique_ptr<ViewFamily>> make_family(const gguf::Header& mmproj,
                                                       const models::TowerShape& tower,
                                                       const llama::Tokenizer& tokenizer) {
   using Made = core::Result<std::unique_ptr<ViewFamily>>;
-  if (mmproj.text("clip.projector_type") != "idefics3") {
-    return Made(std::make_unique<QwenFamily>(tower, tokenizer));
+  const std::string projector = mmproj.text("clip.projector_type");
+  if (projector == "mlp") return Made(std::make_unique<LlavaFamily>(tower));
+  if (projector == "internvl") {
+    return Made(std::make_unique<InternFamily>(mmproj, tower, tokenizer));
   }
+  if (projector != "idefics3") return Made(std::make_unique<QwenFamily>(tower, tokenizer));
   auto family = std::make_unique<Idefics3Family>(mmproj, tower, tokenizer);
   if (!family->valid()) {
     return core::error(core::ErrorCode::kModelUnusable,

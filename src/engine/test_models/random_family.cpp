@@ -12,15 +12,19 @@ constexpr int kWidth = 256;  // of towers: whole rows for every kind of weights
 struct Family {
   std::string name, projector, architecture;
   int picture_side, patch, merge;
+  bool class_token;
   std::vector<std::string> controls;
 };
 
 const std::vector<Family>& families() {
   static const std::vector<std::string> qwen{"<|vision_start|>", "<|vision_end|>"};
   static const std::vector<Family> all{
-      {"smolvlm", "idefics3", "llama", 64, 16, 2, {}},
-      {"qwen2vl", "qwen2vl_merger", "qwen2vl", 560, 14, 2, qwen},
-      {"qwen2.5vl", "qwen2.5vl_merger", "qwen2vl", 560, 14, 2, qwen},
+      {"smolvlm", "idefics3", "llama", 64, 16, 2, false, {}},
+      {"qwen2vl", "qwen2vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
+      {"qwen2.5vl", "qwen2.5vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
+      {"llava", "mlp", "llama", 112, 14, 1, true, {}},
+      {"llava-siglip", "mlp", "llama", 112, 14, 1, false, {}},
+      {"internvl", "internvl", "qwen2", 112, 14, 2, true, {"<img>", "</img>"}},
   };
   return all;
 }
@@ -33,7 +37,8 @@ std::vector<std::string> family_names() {
   return out;
 }
 
-void write_family(const std::string& folder, const std::string& name, Weights weights) {
+void write_family(const std::string& folder, const std::string& name, Weights weights,
+                  bool class_last) {
   const auto found = std::find_if(families().begin(), families().end(),
                                   [&](const Family& family) { return family.name == name; });
   if (found == families().end()) throw std::runtime_error("no family is called " + name);
@@ -53,6 +58,8 @@ void write_family(const std::string& folder, const std::string& name, Weights we
   tower.layers = 4;
   tower.out_width = text.width;
   tower.weights = weights;
+  tower.class_token = found->class_token;
+  tower.class_last = class_last;
   write_tower(folder + "/mmproj.gguf", tower);
 }
 

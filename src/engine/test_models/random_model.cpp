@@ -3,6 +3,7 @@
 #include <ggml.h>
 #include <gguf.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <memory>
@@ -55,10 +56,12 @@ class Writer {
   void table(const std::string& name, std::initializer_list<std::int64_t> shape, double spread) {
     add(name, shape, weights_ == Weights::kF32 ? GGML_TYPE_F32 : GGML_TYPE_F16, 0, spread);
   }
-  // Always F32: llama.cpp adds it to F32 sums.
+  // Always F32: llama.cpp adds it to F32 sums. The first row may be put behind the others.
   void exact_table(const std::string& name, std::initializer_list<std::int64_t> shape,
-                   double spread) {
-    add(name, shape, GGML_TYPE_F32, 0, spread);
+                   double spread, bool first_last) {
+    ggml_tensor* t = add(name, shape, GGML_TYPE_F32, 0, spread);
+    auto* values = static_cast<float*>(t->data);
+    if (first_last) std::rotate(values, values + t->ne[0], values + ggml_nelements(t));
   }
   void linear(const std::string& name, std::int64_t inputs, std::int64_t outputs) {
     weight(name + ".weight", {inputs, outputs});
@@ -76,8 +79,8 @@ class Writer {
   }
 
  private:
-  void add(const std::string& name, std::initializer_list<std::int64_t> shape, ggml_type type,
-           double middle, double spread) {
+  ggml_tensor* add(const std::string& name, std::initializer_list<std::int64_t> shape,
+                   ggml_type type, double middle, double spread) {
     std::int64_t count = 1;
     for (const auto side : shape) count *= side;
     ggml_init_params params{};
@@ -96,6 +99,7 @@ class Writer {
     }
     ggml_quantize_chunk(type, values.data(), t->data, 0, count / t->ne[0], t->ne[0], nullptr);
     gguf_add_tensor(file_, t);
+    return t;
   }
 
   Weights weights_;
@@ -161,6 +165,13 @@ void write_tower_entries(Writer& w, const TowerFile& s) {
     w.flag("clip.use_gelu");
     w.number("clip.vision.preproc_image_size", s.picture_side * 4);
     w.number("clip.vision.projector.scale_factor", s.merge);
+  } else if (s.projector == "internvl") {
+    w.flag("clip.use_gelu");
+    w.number("clip.vision.projector.scale_factor", s.merge);
+    w.number("clip.vision.preproc_min_tiles", 1);
+    w.number("clip.vision.preproc_max_tiles", 4);
+  } else if (s.projector == "mlp") {
+    w.whole("clip.vision.feature_layer", {s.layers - 1});
   } else if (s.projector == kRootMeanSquare) {
     w.flag("clip.use_silu");
     w.number("clip.vision.n_wa_pattern", 2);
@@ -171,8 +182,10 @@ void write_tower_entries(Writer& w, const TowerFile& s) {
 void write_square_input(Writer& w, const TowerFile& s) {
   const std::int64_t grid = s.picture_side / s.patch;
   w.table("v.patch_embd.weight", {s.patch, s.patch, 3, s.width}, 0.05);
-  w.vector("v.patch_embd.bias", s.width, 0, 0.1);
-  w.exact_table("v.position_embd.weight", {s.width, grid * grid}, 0.3);
+  if (s.class_token) w.vector("v.class_embd", s.width, 0, 0.3);
+  if (s.projector != "mlp" || !s.class_token) w.vector("v.patch_embd.bias", s.width, 0, 0.1);
+  w.exact_table("v.position_embd.weight", {s.width, grid * grid + (s.class_token ? 1 : 0)}, 0.3,
+                s.class_last);
 }
 
 void write_layers(Writer& w, const TowerFile& s) {
@@ -185,8 +198,28 @@ void write_layers(Writer& w, const TowerFile& s) {
     w.norm(at + "ln1", s.width, !gated);
     w.norm(at + "ln2", s.width, !gated);
     if (gated) w.linear(at + "ffn_gate", s.width, s.inner);
-    w.linear(at + "ffn_up", s.width, s.inner);
-    w.linear(at + "ffn_down", s.inner, s.width);
+    // Early files have the two names the wrong way round.
+    const bool early = s.projector == "mlp" && s.class_token;
+    w.linear(at + (early ? "ffn_down" : "ffn_up"), s.width, s.inner);
+    w.linear(at + (early ? "ffn_up" : "ffn_down"), s.inner, s.width);
+    if (s.projector != "internvl") continue;
+    w.vector(at + "ls1.weight", s.width, 0.8, 0.1);
+    w.vector(at + "ls2.weight", s.width, 0.8, 0.1);
+  }
+}
+
+void write_projector(Writer& w, const TowerFile& s) {
+  const std::int64_t merged = std::int64_t{s.width} * s.merge * s.merge;
+  if (s.projector == "idefics3") {
+    w.weight("mm.model.fc.weight", {merged, s.out_width});
+  } else if (s.projector == "internvl") {
+    w.norm("mm.model.mlp.0", static_cast<int>(merged), true);
+    w.linear("mm.model.mlp.1", merged, s.inner);
+    w.linear("mm.model.mlp.3", s.inner, s.out_width);
+  } else {
+    const std::int64_t inputs = s.projector == "mlp" ? s.width : merged;
+    w.linear("mm.0", inputs, inputs);
+    w.linear("mm.2", inputs, s.out_width);
   }
 }
 
@@ -195,21 +228,18 @@ void write_layers(Writer& w, const TowerFile& s) {
 void write_tower(const std::string& path, const TowerFile& s) {
   Writer w(s.weights, s.seed);
   write_tower_entries(w, s);
-  const bool qwen = s.projector.starts_with("qwen2");
-  if (s.projector == "idefics3") {
-    write_square_input(w, s);
-    w.weight("mm.model.fc.weight", {std::int64_t{s.width} * s.merge * s.merge, s.out_width});
-  } else if (qwen) {
+  if (s.projector.starts_with("qwen2")) {
     w.table("v.patch_embd.weight", {s.patch, s.patch, 3, s.width}, 0.05);
     w.table("v.patch_embd.weight.1", {s.patch, s.patch, 3, s.width}, 0.05);
-    const std::int64_t merged = std::int64_t{s.width} * 4;
-    w.linear("mm.0", merged, merged);
-    w.linear("mm.2", merged, s.out_width);
   } else {
-    throw std::runtime_error("no tower has the projector " + s.projector);
+    write_square_input(w, s);
   }
+  if (s.projector == "mlp" && s.class_token) w.norm("v.pre_ln", s.width, true);
   write_layers(w, s);
-  w.norm("v.post_ln", s.width, s.projector != kRootMeanSquare);
+  if (s.projector != "mlp" && s.projector != "internvl") {
+    w.norm("v.post_ln", s.width, s.projector != kRootMeanSquare);
+  }
+  write_projector(w, s);
   w.write(path);
 }
 

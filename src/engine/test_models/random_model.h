@@ -12,11 +12,15 @@ namespace saccade::engine::test {
 enum class Weights { kF32, kF16, kQ8, kQ4 };
 
 struct TowerFile {
-  std::string projector = "idefics3";  // or qwen2vl_merger, qwen2.5vl_merger
+  std::string projector = "idefics3";  // or internvl, mlp, qwen2vl_merger, qwen2.5vl_merger
   int picture_side = 64, patch = 16, width = 64, layers = 2, heads = 4, inner = 128, merge = 2;
   int out_width = 64;
   Weights weights = Weights::kF16;
   std::uint64_t seed = 1;
+  bool class_token = false;
+  // The class token's position stands behind those of the patches instead of before them: with such
+  // a file libmtmd computes what it should with a published one.
+  bool class_last = false;
 };
 // Writes an mmproj. SmolVLM-256M's own shape: 512, 16, 768, 12, 12, 3072, 4, 576.
 void write_tower(const std::string& path, const TowerFile& shape);
