@@ -35,7 +35,7 @@ void measure(const Options& options) {
   decoder.layers = 1;
   decoder.vocabulary = test::kMiniText;
   test::write_decoder(text, decoder);
-  test::write_siglip(mmproj, {kSide, 16, 768, 12, 12, 3072, 4, kTextWidth, true, 1});
+  test::write_tower(mmproj, {"idefics3", kSide, 16, 768, 12, 12, 3072, 4, kTextWidth});
   LoadOptions load;
   load.model_path = text;
   load.mmproj_path = mmproj;

@@ -1,7 +1,9 @@
 // Headers are checked before any engine opens a file. A pair goes to our own graphs where they
 // serve it, else to llama.cpp.
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -85,15 +87,25 @@ int vision_threads(int wanted, const gguf::Header& mmproj) {
   return thread_count(wanted, static_cast<double>(mmproj.parameters) * patches, kProductsEach);
 }
 
+// Last tensor of a projector, whose rows are as many as a visual token is wide.
+constexpr std::pair<std::string_view, std::string_view> kLastTensors[] = {
+    {"idefics3", "mm.model.fc.weight"},
+    {"internvl", "mm.model.mlp.3.weight"},
+    {"mlp", "mm.2.weight"},
+    {"qwen2vl_merger", "mm.2.weight"},
+    {"qwen2.5vl_merger", "mm.2.weight"}};
+
 // Found out before anything is loaded where the family says it plainly; mtmd checks the others.
 core::Status check_widths(const CheckedFiles& files) {
-  const auto& text = files.text;
-  const auto& mmproj = *files.mmproj;
-  if (mmproj.header.text("clip.projector_type") != "idefics3") return {};
-  const auto last = mmproj.header.shapes.find("mm.model.fc.weight");
-  const auto width =
-      text.header.number(text.header.text("general.architecture") + ".embedding_length");
-  if (last == mmproj.header.shapes.end() || last->second.size() != 2 || !width) return {};
+  const auto& text = files.text.header;
+  const auto& mmproj = files.mmproj->header;
+  const std::string projector = mmproj.text("clip.projector_type");
+  const auto* named = std::find_if(std::begin(kLastTensors), std::end(kLastTensors),
+                                   [&](const auto& known) { return known.first == projector; });
+  if (named == std::end(kLastTensors)) return {};
+  const auto last = mmproj.shapes.find(named->second);
+  const auto width = text.number(text.text("general.architecture") + ".embedding_length");
+  if (last == mmproj.shapes.end() || last->second.size() != 2 || !width) return {};
   if (static_cast<double>(last->second[1]) == *width) return {};
   return foreign_mmproj(files, "visual tokens are " + std::to_string(last->second[1]) +
                                    " wide, the text model takes " +

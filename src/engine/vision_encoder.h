@@ -18,9 +18,9 @@ using TokenId = std::int32_t;
 struct VisualSpan {
   std::vector<float> embeddings;  // F32 [tokens][width]
   int tokens = 0, width = 0;
-  int columns = 0;        // of the view's token grid, in reading order; 0 = not a grid
+  int columns = 0;        // of the whole view's token grid, in reading order; 0 = not a grid
   std::vector<int> kept;  // a reduced span: which tokens of the whole one; empty = all
-  int whole = 0;          // tokens before reduction: the positions that the span takes
+  int whole = 0;          // tokens before reduction
   // From the encoder's probe, per token; empty when it has none. `received`: mean attention that a
   // token gets, times the number of tokens (1 = average). `spread`: entropy over who gives it,
   // 0..1; near 1 = looked at by all alike, as attention sinks are.

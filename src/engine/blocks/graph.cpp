@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/kernels/activate.h"
+#include "engine/kernels/rotate_heads.h"
 
 namespace saccade::engine {
 namespace {
@@ -87,6 +88,16 @@ struct AttendOperands {
   std::unique_ptr<kernels::AttendScratch> scratch;
 };
 
+void run_rotate(ggml_tensor* node, int index, int count, void* user) {
+  const int heads = *static_cast<const int*>(user);
+  const ggml_tensor *qkv = node->src[0], *turns = node->src[1];
+  kernels::rotate_heads(
+      {heads, static_cast<int>(qkv->ne[0]) / (3 * heads), static_cast<int>(ggml_nrows(qkv)),
+       static_cast<int>(ggml_nrows(turns)), static_cast<const float*>(qkv->data),
+       static_cast<const float*>(turns->data), static_cast<float*>(node->data)},
+      Share{index, count});
+}
+
 void run_pack_heads(ggml_tensor* node, int index, int count, void* user) {
   const auto& what = *static_cast<const AttendOperands*>(user);
   kernels::pack_heads(what.shape, static_cast<const float*>(node->src[0]->data), node->data,
@@ -120,15 +131,20 @@ ggml_tensor* activate_plain(ggml_context* context, ggml_tensor* x, kernels::Acti
 }  // namespace
 
 bool can_join(const gguf::WeightFile& file, const std::vector<std::string>& weights) {
-  return std::all_of(weights.begin(), weights.end(),
-                     [&](const std::string& name) { return file.is_float(name); });
+  constexpr int kFloat = -1;
+  const auto kind = [&](const std::string& name) {
+    return file.is_float(name) ? std::optional<int>(kFloat) : file.type(name);
+  };
+  return std::all_of(weights.begin(), weights.end(), [&](const std::string& name) {
+    return kind(name) && kind(name) == kind(weights.front());
+  });
 }
 
 core::Result<Linear> load_linear(gguf::WeightFile& file, const LinearNames& names) {
   Linear out;
   out.inputs = names.inputs;
   out.outputs = names.outputs;
-  if (can_join(file, names.weights)) {
+  if (file.is_float(names.weights.front())) {
     auto packed = file.pack(names.weights, names.inputs);
     if (!packed) return packed.error();
     if ((*packed)->columns().columns != names.outputs) {
@@ -138,7 +154,9 @@ core::Result<Linear> load_linear(gguf::WeightFile& file, const LinearNames& name
     }
     out.packed = std::move(*packed);
   } else {
-    auto weight = file.load(names.weights.front(), {names.inputs, names.outputs});
+    auto weight = names.weights.size() == 1
+                      ? file.load(names.weights.front(), {names.inputs, names.outputs})
+                      : file.load_joined(names.weights, names.inputs, names.outputs);
     if (!weight) return weight.error();
     out.weight = *weight;
   }
@@ -219,6 +237,12 @@ ggml_tensor* Graph::multiply(Rows& rows, const Linear& linear, const LinearOptio
   return options.residual == nullptr ? out : ggml_add(context, out, options.residual);
 }
 
+ggml_tensor* Graph::rotate(ggml_tensor* qkv, ggml_tensor* turns, int heads) {
+  ggml_tensor* args[2] = {qkv, turns};
+  return ggml_custom_4d(context_.get(), GGML_TYPE_F32, qkv->ne[0], ggml_nrows(qkv), 1, 1, args, 2,
+                        run_rotate, GGML_N_TASKS_MAX, keep(heads));
+}
+
 ggml_tensor* Graph::attend_all(ggml_tensor* qkv, const kernels::HeadsShape& shape) {
   auto* what = keep(
       AttendOperands{shape, std::make_unique<kernels::AttendScratch>(shape, device_.threads())});
@@ -226,9 +250,8 @@ ggml_tensor* Graph::attend_all(ggml_tensor* qkv, const kernels::HeadsShape& shap
   args[1] = ggml_custom_4d(context_.get(), GGML_TYPE_I8,
                            static_cast<std::int64_t>(kernels::packed_heads_bytes(shape)), 1, 1, 1,
                            args, 1, run_pack_heads, GGML_N_TASKS_MAX, what);
-  return ggml_custom_4d(context_.get(), GGML_TYPE_F32, shape.width(),
-                        std::int64_t{shape.tokens} * shape.pictures, 1, 1, args, 2, run_attend,
-                        GGML_N_TASKS_MAX, what);
+  return ggml_custom_4d(context_.get(), GGML_TYPE_F32, shape.width(), shape.rows(), 1, 1, args, 2,
+                        run_attend, GGML_N_TASKS_MAX, what);
 }
 
 core::Status Graph::plan() {

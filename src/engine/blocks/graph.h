@@ -22,13 +22,14 @@ struct Linear {
   int inputs = 0, outputs = 0;
 };
 // Loads a product; several names are put side by side, e.g. query, key and value. Biases (all or
-// none, F32) are joined likewise. Only float weights can be joined. Errors: kModelUnusable.
+// none, F32) are joined likewise. Weights can be joined when can_join says so. Errors:
+// kModelUnusable.
 struct LinearNames {
   std::vector<std::string> weights, biases;
   int inputs = 0, outputs = 0;
 };
 core::Result<Linear> load_linear(gguf::WeightFile& file, const LinearNames& names);
-// All of them are float: they can be one packed product.
+// They can be one product: all float, or all of one quantised type.
 bool can_join(const gguf::WeightFile& file, const std::vector<std::string>& weights);
 
 enum class NormKind { kNone, kLayer, kRms };
@@ -68,7 +69,9 @@ class Graph {
   Rows rows(ggml_tensor* source, const Norm& norm = {}) { return {source, norm, nullptr, nullptr}; }
   ggml_tensor* normalise(ggml_tensor* x, const Norm& norm);
   ggml_tensor* multiply(Rows& rows, const Linear& linear, const LinearOptions& options = {});
-  // Every token sees every token of its picture. qkv [3 * width, tokens * pictures].
+  // Queries and keys turned; turns [head size, rows or a part that repeats], see rotate_heads.
+  ggml_tensor* rotate(ggml_tensor* qkv, ggml_tensor* turns, int heads);
+  // Every token sees every token of its group. qkv [3 * width, rows].
   ggml_tensor* attend_all(ggml_tensor* qkv, const kernels::HeadsShape& shape);
 
   // Plans the memory; after it, inputs can be filled and the graph run again and again.

@@ -84,6 +84,12 @@ bool WeightFile::is_float(const std::string& name) const {
          (t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16);
 }
 
+std::optional<int> WeightFile::type(const std::string& name) const {
+  const ggml_tensor* t = ggml_get_tensor(described_.get(), name.c_str());
+  if (t == nullptr) return std::nullopt;
+  return t->type;
+}
+
 std::optional<Shape> WeightFile::shape(const std::string& name) const {
   const ggml_tensor* t = ggml_get_tensor(described_.get(), name.c_str());
   if (t == nullptr) return std::nullopt;
@@ -98,6 +104,23 @@ std::vector<float> WeightFile::floats(const std::string& key) const {
   }
   const auto* data = static_cast<const float*>(gguf_get_arr_data(file_.get(), id));
   return {data, data + gguf_get_arr_n(file_.get(), id)};
+}
+
+std::vector<std::int64_t> WeightFile::whole_numbers(const std::string& key) const {
+  const auto id = gguf_find_key(file_.get(), key.c_str());
+  if (id < 0 || gguf_get_kv_type(file_.get(), id) != GGUF_TYPE_ARRAY) return {};
+  const auto read = [&]<class T>(T) {
+    const auto* data = static_cast<const T*>(gguf_get_arr_data(file_.get(), id));
+    return std::vector<std::int64_t>(data, data + gguf_get_arr_n(file_.get(), id));
+  };
+  switch (gguf_get_arr_type(file_.get(), id)) {
+    case GGUF_TYPE_INT32:
+      return read(std::int32_t{});
+    case GGUF_TYPE_UINT32:
+      return read(std::uint32_t{});
+    default:
+      return {};
+  }
 }
 
 core::Result<const ggml_tensor*> WeightFile::find(const std::string& name,
@@ -159,15 +182,42 @@ ggml_tensor* WeightFile::keep(const std::string& name, int type, const Shape& sh
   return tensor;
 }
 
+core::Result<std::vector<std::uint8_t>> WeightFile::read_checked(const ggml_tensor* tensor) const {
+  auto data = read(tensor);
+  if (data && !ggml_validate_row_data(tensor->type, data->data(), data->size())) {
+    return unusable("tensor '" + std::string(tensor->name) + "' holds NaN or infinity");
+  }
+  return data;
+}
+
 core::Result<ggml_tensor*> WeightFile::load(const std::string& name, const Shape& shape) {
   const auto described = find(name, shape);
   if (!described) return described.error();
-  const auto data = read(*described);
+  const auto data = read_checked(*described);
   if (!data) return data.error();
-  if (!ggml_validate_row_data((*described)->type, data->data(), data->size())) {
-    return unusable("tensor '" + name + "' holds NaN or infinity");
-  }
   return keep(name, (*described)->type, shape, data->data());
+}
+
+core::Result<ggml_tensor*> WeightFile::load_joined(const std::vector<std::string>& names,
+                                                   std::int64_t inner, std::int64_t rows) {
+  std::vector<std::uint8_t> joined;
+  std::int64_t found = 0;
+  for (const auto& name : names) {
+    const auto own = shape(name);
+    if (!own || own->size() != 2 || own->front() != inner || type(name) != type(names.front())) {
+      return unusable("tensor '" + name + "' has not rows of " + std::to_string(inner) +
+                      " of its neighbours' type");
+    }
+    const auto data = read_checked(ggml_get_tensor(described_.get(), name.c_str()));
+    if (!data) return data.error();
+    joined.insert(joined.end(), data->begin(), data->end());
+    found += own->back();
+  }
+  if (found != rows) {
+    return unusable("tensor '" + names.front() + "' and its neighbours hold " +
+                    std::to_string(found) + " rows, expected " + std::to_string(rows));
+  }
+  return keep(names.front(), *type(names.front()), {inner, rows}, joined.data());
 }
 
 core::Result<ggml_tensor*> WeightFile::load_f32(const std::string& name, const Shape& shape) {

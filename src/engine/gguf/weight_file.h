@@ -40,14 +40,21 @@ class WeightFile {
   bool has(const std::string& name) const;
   // F32, F16 and BF16: worth packing. False for quantised and absent ones.
   bool is_float(const std::string& name) const;
+  // ggml's number of the type in which a tensor is stored; nothing when absent.
+  std::optional<int> type(const std::string& name) const;
   // Nothing when absent.
   std::optional<Shape> shape(const std::string& name) const;
   // Numbers of an F32 array entry; empty when absent.
   std::vector<float> floats(const std::string& key) const;
+  // Of an I32 or U32 one.
+  std::vector<std::int64_t> whole_numbers(const std::string& key) const;
 
   // The tensor as it is stored; lives as long as this object. Errors: absent, other shape, cut off.
   core::Result<ggml_tensor*> load(const std::string& name, const Shape& shape);
-  // The same, turned to F32: for biases, norms and tables that graphs add.
+  // Rows of several [inner][n] tensors of one type one after the other, as they are stored.
+  core::Result<ggml_tensor*> load_joined(const std::vector<std::string>& names, std::int64_t inner,
+                                         std::int64_t rows);
+  // One tensor turned to F32: for biases, norms and tables that graphs add.
   core::Result<ggml_tensor*> load_f32(const std::string& name, const Shape& shape);
   // Several of them one after the other, `count` numbers in all.
   core::Result<ggml_tensor*> load_joined_f32(const std::vector<std::string>& names,
@@ -61,6 +68,7 @@ class WeightFile {
  private:
   WeightFile(std::string path, OpenedHeader opened);
   core::Result<const ggml_tensor*> find(const std::string& name, const Shape& shape) const;
+  core::Result<std::vector<std::uint8_t>> read_checked(const ggml_tensor* tensor) const;
   core::Result<std::vector<std::uint8_t>> read(const ggml_tensor* tensor) const;
   core::Result<std::vector<float>> read_f32(const ggml_tensor* tensor) const;
   ggml_tensor* keep(const std::string& name, int type, const Shape& shape, const void* data);

@@ -11,6 +11,7 @@
 #include "core/rng.h"
 #include "engine/kernels/activate.h"
 #include "engine/kernels/attend_all.h"
+#include "engine/kernels/rotate_heads.h"
 
 namespace saccade::engine::kernels {
 namespace {
@@ -139,12 +140,13 @@ TEST(ActivateTest, EqualsLibm) {
   }
 }
 
-TEST(AttendTest, EqualsDoubleArithmetic) {
-  const HeadsShape shape{3, 20, 37, 2};
-  const int width = shape.width();
-  const auto qkv = normal_values(std::size_t{2 * 37 * 3} * size_of(width), 8);
+// Three heads of 20; groups as `starts` says.
+void expect_attention(const std::vector<int>& starts) {
+  const HeadsShape shape(3, 20, starts);
+  const int width = shape.width(), rows = shape.rows();
+  const auto qkv = normal_values(std::size_t{3} * size_of(rows) * size_of(width), 8);
   std::vector<std::int64_t> packed(packed_heads_bytes(shape) / 8 + 8);
-  std::vector<float> out(std::size_t{2 * 37} * size_of(width));
+  std::vector<float> out(size_of(rows) * size_of(width));
   AttendScratch scratch(shape, 2);
   for (int i = 0; i < 2; ++i) pack_heads(shape, qkv.data(), packed.data(), {i, 2});
   for (int i = 0; i < 2; ++i) {
@@ -154,12 +156,13 @@ TEST(AttendTest, EqualsDoubleArithmetic) {
     return static_cast<double>(qkv[size_of(row * 3 + part) * size_of(width) + size_of(column)]);
   };
   double error = 0, size = 0;
-  for (int row = 0; row < 74; ++row) {
+  int group = 0;
+  for (int row = 0; row < rows; ++row) {
+    while (row >= starts[size_of(group + 1)]) ++group;
     for (int column = 0; column < width; ++column) {
       const int head = column / 20 * 20;
-      const int first = row / 37 * 37;
       double sum = 0, weights = 0;
-      for (int key = first; key < first + 37; ++key) {
+      for (int key = starts[size_of(group)]; key < starts[size_of(group + 1)]; ++key) {
         double score = 0;
         for (int k = 0; k < 20; ++k) score += at(row, 0, head + k) * at(key, 1, head + k);
         const double weight = std::exp(score / std::sqrt(20.0));
@@ -172,6 +175,24 @@ TEST(AttendTest, EqualsDoubleArithmetic) {
     }
   }
   EXPECT_LT(std::sqrt(error / size), kRelativeError);
+}
+
+TEST(AttendTest, EqualsDoubleArithmetic) { expect_attention(equal_groups(37, 2)); }
+
+TEST(AttendTest, GroupsOfAnySizeSeeThemselvesOnly) { expect_attention({0, 4, 68, 69, 85, 149}); }
+
+TEST(RotateTest, TurnsQueriesAndKeysAndLeavesValues) {
+  // Two heads of four: pairs (0, 2) and (1, 3); the second row is turned by the first turn again.
+  const std::vector<float> turns{0, 1, 1, 0};  // cosines, then sines: a quarter turn and none
+  std::vector<float> qkv(48), out(48);
+  for (std::size_t i = 0; i < qkv.size(); ++i) qkv[i] = static_cast<float>(i);
+  rotate_heads({2, 4, 2, 1, qkv.data(), turns.data(), out.data()}, {0, 1});
+  for (std::size_t i = 0; i < qkv.size(); ++i) {
+    const bool value = i % 24 >= 16;
+    const std::size_t lane = i % 4;
+    const float expected = value || lane % 2 == 1 ? qkv[i] : lane == 0 ? -qkv[i + 2] : qkv[i - 2];
+    EXPECT_FLOAT_EQ(out[i], expected) << i;
+  }
 }
 
 }  // namespace

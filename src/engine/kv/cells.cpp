@@ -34,7 +34,7 @@ std::optional<std::vector<int>> Cells::reserve(int count) const {
   return out;
 }
 
-std::int64_t Cells::take(int cell, Sequence sequence, std::int32_t position) {
+std::int64_t Cells::take(int cell, Sequence sequence, Position position) {
   cells_[static_cast<std::size_t>(cell)] = {next_order_, position, bit(sequence)};
   ++counts_[static_cast<std::size_t>(sequence)];
   ++used_;
@@ -74,7 +74,10 @@ void Cells::close(Sequence sequence) {
 
 std::vector<int> Cells::shift(Sequence sequence, std::int32_t delta) {
   std::vector<int> moved = cells_of(sequence);
-  for (const int cell : moved) cells_[static_cast<std::size_t>(cell)].position += delta;
+  for (const int cell : moved) {
+    Position& position = cells_[static_cast<std::size_t>(cell)].position;
+    position = {position.t + delta, position.h + delta, position.w + delta};
+  }
   return moved;
 }
 

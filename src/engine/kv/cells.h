@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/position.h"
+
 namespace saccade::engine::kv {
 
 using Sequence = int;
@@ -16,7 +18,7 @@ inline constexpr int kSequencesMax = 64;
 
 struct Cell {
   std::int64_t order = -1;
-  std::int32_t position = 0;
+  Position position;
   std::uint64_t members = 0;  // one bit per sequence; 0 = free
 };
 
@@ -35,7 +37,7 @@ class Cells {
   // Free cells, lowest first, for `count` tokens; nothing is taken yet. Empty when there are fewer.
   std::optional<std::vector<int>> reserve(int count) const;
   // Takes a free cell for the next token of a sequence and returns its order. Orders only grow.
-  std::int64_t take(int cell, Sequence sequence, std::int32_t position);
+  std::int64_t take(int cell, Sequence sequence, Position position);
 
   // `to` (which must hold nothing) sees all that `from` holds now.
   void branch(Sequence from, Sequence to);
@@ -44,7 +46,8 @@ class Cells {
   // Takes one cell out of a sequence.
   void evict(Sequence sequence, int cell);
   void close(Sequence sequence);
-  // All of a sequence's cells move by `delta`; shared ones too, so others must agree. Returns them.
+  // All of a sequence's cells move by `delta` on every axis; shared ones too, so others must agree.
+  // Returns them.
   std::vector<int> shift(Sequence sequence, std::int32_t delta);
 
   // Cells of a sequence, oldest first.

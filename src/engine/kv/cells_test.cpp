@@ -17,7 +17,7 @@ constexpr int kSeeds = 500, kSteps = 300, kCells = 96;
 
 struct Token {
   std::int64_t order;
-  std::int32_t position;
+  Position position;
   bool operator==(const Token&) const = default;
 };
 using Model = std::map<Sequence, std::vector<Token>>;
@@ -43,7 +43,7 @@ void append(Cells& cells, std::vector<Token>& tokens, Sequence sequence, int cou
   EXPECT_EQ(std::set<int>(reserved->begin(), reserved->end()).size(),
             static_cast<std::size_t>(count));
   for (const int cell : *reserved) {
-    const auto position = static_cast<std::int32_t>(tokens.size());
+    const auto position = Position::at(static_cast<std::int32_t>(tokens.size()));
     tokens.push_back({cells.take(cell, sequence, position), position});
   }
 }
@@ -125,10 +125,10 @@ TEST(CellsTest, RandomWorkEqualsThePlainModel) {
 TEST(CellsTest, ATokenSeesItsSequenceUpToItself) {
   Cells cells(8);
   const auto a = *cells.open(), b = *cells.open();
-  const auto first = cells.take(0, a, 0);
+  const auto first = cells.take(0, a, {});
   cells.branch(a, b);
-  const auto second = cells.take(1, a, 1);
-  const auto other = cells.take(2, b, 1);
+  const auto second = cells.take(1, a, Position::at(1));
+  const auto other = cells.take(2, b, Position::at(1));
   EXPECT_TRUE(cells.sees(a, second, 0));
   EXPECT_TRUE(cells.sees(b, other, 0));
   EXPECT_FALSE(cells.sees(b, other, 1));   // the stem's later word
@@ -149,9 +149,12 @@ TEST(CellsTest, SequencesAreBoundedAndComeBack) {
 TEST(CellsTest, ShiftMovesPositionsAndKeepsOrder) {
   Cells cells(4);
   const auto s = *cells.open();
-  for (int i = 0; i < 3; ++i) cells.take(i, s, 100 + i);
+  // A word, a visual token in the second row and third column, the next word.
+  const Position places[] = {{100, 100, 100}, {101, 102, 103}, {104, 104, 104}};
+  for (int i = 0; i < 3; ++i) cells.take(i, s, places[i]);
   EXPECT_EQ(cells.shift(s, -100).size(), 3U);
-  EXPECT_EQ(tokens_of(cells, s), (std::vector<Token>{{0, 0}, {1, 1}, {2, 2}}));
+  EXPECT_EQ(tokens_of(cells, s),
+            (std::vector<Token>{{0, {0, 0, 0}}, {1, {1, 2, 3}}, {2, {4, 4, 4}}}));
 }
 
 }  // namespace

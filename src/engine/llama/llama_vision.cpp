@@ -29,15 +29,6 @@ std::string hex(std::uint64_t x) {
   return out;
 }
 
-// Sides at least kForeignSideMin, ratio at most kForeignRatioMax, otherwise unchanged.
-std::pair<int, int> foreign_size(int width, int height) {
-  width = std::max(width, kForeignSideMin);
-  height = std::max(height, kForeignSideMin);
-  width = std::max(width, (height + kForeignRatioMax - 1) / kForeignRatioMax);
-  height = std::max(height, (width + kForeignRatioMax - 1) / kForeignRatioMax);
-  return {width, height};
-}
-
 bool all_finite(const std::vector<float>& x) {
   return std::all_of(x.begin(), x.end(), [](float f) { return std::isfinite(f); });
 }
@@ -58,6 +49,14 @@ core::Result<mtmd::input_chunks_ptr> prepare(const mtmd_context* context,
 }
 
 }  // namespace
+
+std::pair<int, int> foreign_size(int width, int height) {
+  width = std::max(width, kForeignSideMin);
+  height = std::max(height, kForeignSideMin);
+  width = std::max(width, (height + kForeignRatioMax - 1) / kForeignRatioMax);
+  height = std::max(height, (width + kForeignRatioMax - 1) / kForeignRatioMax);
+  return {width, height};
+}
 
 core::Result<std::unique_ptr<VisionEncoder>> LlamaVision::create(WeightsPtr weights,
                                                                  const gguf::OpenedHeader& mmproj) {

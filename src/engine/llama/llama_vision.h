@@ -3,6 +3,7 @@
 // the tower's own size and costs one pass. Every other family: mtmd prepares the view as it does
 // for llama.cpp, with all tiles and wrappers.
 #include <memory>
+#include <utility>
 
 #include "engine/gguf/inspect_gguf.h"
 #include "engine/llama/handles.h"
@@ -18,6 +19,8 @@ inline constexpr int kViewSideMax = 16'384;
 // Views that other families prepare are brought into these bounds first (their code asserts).
 inline constexpr int kForeignSideMin = 32;
 inline constexpr int kForeignRatioMax = 50;
+// Sides at least kForeignSideMin, ratio at most kForeignRatioMax, otherwise unchanged.
+std::pair<int, int> foreign_size(int width, int height);
 
 class LlamaVision final : public VisionEncoder {
  public:

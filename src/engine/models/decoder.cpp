@@ -49,7 +49,7 @@ Decoder::~Decoder() = default;
 bool Decoder::serves(const gguf::WeightFile& file) {
   const auto& header = file.header();
   const std::string a = header.text("general.architecture");
-  if (a != "llama" && a != "qwen2" && a != "qwen3") return false;
+  if (a != "llama" && a != "qwen2" && a != "qwen2vl" && a != "qwen3") return false;
   // Stretched rotations and experts are left to llama.cpp.
   const std::string scaling = header.text(a + ".rope.scaling.type");
   return (scaling.empty() || scaling == "none") &&
@@ -95,16 +95,36 @@ core::Status Decoder::read_shape() {
     return file_->unusable("head size " + std::to_string(s.head_size) + " with " +
                            std::to_string(s.rotated) + " rotated elements");
   }
-  s.halves = s.architecture != "llama";
   s.epsilon = static_cast<float>(
       header.number(s.architecture + ".attention.layer_norm_rms_epsilon").value_or(1e-5));
-  s.rope_base =
-      static_cast<float>(header.number(s.architecture + ".rope.freq_base").value_or(10'000));
+  if (auto status = read_rotation(); !status) return status;
   const auto table = file_->shape("token_embd.weight");
   if (!table || table->size() != 2 || (*table)[0] != s.width) {
     return file_->unusable("tensor 'token_embd.weight' is missing or has another width");
   }
   s.vocabulary = static_cast<int>((*table)[1]);
+  return {};
+}
+
+core::Status Decoder::read_rotation() {
+  DecoderShape& s = shape_;
+  s.halves = s.architecture != "llama";
+  s.rope_base = static_cast<float>(
+      file_->header().number(s.architecture + ".rope.freq_base").value_or(10'000));
+  if (s.architecture != "qwen2vl") return {};
+  const std::string key = s.architecture + ".rope.dimension_sections";
+  const auto sections = file_->whole_numbers(key);
+  std::int64_t sum = 0;
+  for (const auto pairs : sections) sum += pairs;
+  if (sections.size() < 3 || sections.size() > 4 || sum != s.rotated / 2 ||
+      std::any_of(sections.begin(), sections.end(), [](auto pairs) { return pairs < 0; }) ||
+      (sections.size() == 4 && sections[3] != 0)) {
+    return file_->unusable("entry '" + key + "' must hold three counts of pairs that add up to " +
+                           std::to_string(s.rotated / 2) + ", has " +
+                           std::to_string(sections.size()) + " that add up to " +
+                           std::to_string(sum));
+  }
+  for (std::size_t i = 0; i < 3; ++i) s.sections[i] = static_cast<int>(sections[i]);
   return {};
 }
 
@@ -221,6 +241,29 @@ bool Decoder::Planned::fits(const Step& step) const {
          span == step.span;
 }
 
+ggml_tensor* Decoder::rotate(const Planned& planned, ggml_tensor* heads) const {
+  ggml_context* c = planned.graph->context();
+  if (!shape_.axes()) {
+    return ggml_rope_ext(c, heads, planned.positions, frequencies_, shape_.rotated,
+                         shape_.halves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL, 0,
+                         shape_.rope_base, 1.0F, 0.0F, 1.0F, 32.0F, 1.0F);
+  }
+  int sections[GGML_MROPE_SECTIONS] = {shape_.sections[0], shape_.sections[1], shape_.sections[2]};
+  return ggml_rope_multi(c, heads, planned.positions, frequencies_, shape_.rotated, sections,
+                         GGML_ROPE_TYPE_MROPE, 0, shape_.rope_base, 1.0F, 0.0F, 1.0F, 32.0F, 1.0F);
+}
+
+// As the rotation reads them: with axes all t, all h, all w and as many zeros.
+std::vector<std::int32_t> Decoder::lay_out(const std::vector<Position>& positions) const {
+  std::vector<std::int32_t> out;
+  for (const auto& p : positions) out.push_back(p.t);
+  if (!shape_.axes()) return out;
+  for (const auto& p : positions) out.push_back(p.h);
+  for (const auto& p : positions) out.push_back(p.w);
+  out.resize(positions.size() * GGML_MROPE_SECTIONS);
+  return out;
+}
+
 Decoder::Projected Decoder::project(Planned& planned, const Layer& layer, ggml_tensor* x) {
   Graph& graph = *planned.graph;
   ggml_context* c = graph.context();
@@ -228,7 +271,7 @@ Decoder::Projected Decoder::project(Planned& planned, const Layer& layer, ggml_t
   const std::size_t element = sizeof(float);
   Rows rows = graph.rows(x, layer.before_attention);
   Projected out{};
-  if (layer.qkv.packed != nullptr) {
+  if (layer.qkv.outputs > 0) {
     ggml_tensor* all = graph.multiply(rows, layer.qkv);
     const auto part = [&](std::int64_t heads, std::int64_t first) {
       return ggml_view_3d(c, all, size, heads, n, static_cast<std::size_t>(size) * element,
@@ -243,13 +286,8 @@ Decoder::Projected Decoder::project(Planned& planned, const Layer& layer, ggml_t
   }
   out.query = graph.normalise(out.query, layer.query_norm);
   out.key = graph.normalise(out.key, layer.key_norm);
-  const auto rotate = [&](ggml_tensor* t) {
-    return ggml_rope_ext(c, t, planned.positions, frequencies_, shape_.rotated,
-                         shape_.halves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL, 0,
-                         shape_.rope_base, 1.0F, 0.0F, 1.0F, 32.0F, 1.0F);
-  };
-  out.query = rotate(out.query);
-  out.key = rotate(out.key);
+  out.query = rotate(planned, out.query);
+  out.key = rotate(planned, out.key);
   return out;
 }
 
@@ -278,7 +316,7 @@ ggml_tensor* Decoder::attend(Planned& planned, const Layer& layer, const Project
 ggml_tensor* Decoder::feed(Graph& graph, const Layer& layer, ggml_tensor* x) {
   Rows rows = graph.rows(x, layer.before_feed);
   ggml_tensor* inner = nullptr;
-  if (layer.gate_up.packed != nullptr) {
+  if (layer.gate_up.outputs > 0) {
     inner = ggml_swiglu(graph.context(), graph.multiply(rows, layer.gate_up));
   } else {
     inner = ggml_swiglu_split(graph.context(), graph.multiply(rows, layer.gate),
@@ -292,7 +330,8 @@ void Decoder::build(Planned& planned) {
   Graph& graph = *planned.graph;
   const std::int64_t n = planned.tokens;
   planned.inputs = graph.input(GGML_TYPE_F32, {shape_.width, n}, "inputs");
-  planned.positions = graph.input(GGML_TYPE_I32, {n}, "positions");
+  planned.positions =
+      graph.input(GGML_TYPE_I32, {shape_.axes() ? n * GGML_MROPE_SECTIONS : n}, "positions");
   planned.cells = graph.input(GGML_TYPE_I32, {n}, "cells");
   planned.mask = graph.input(GGML_TYPE_F16, {planned.span, n}, "mask");
   ggml_tensor* x = planned.inputs;
@@ -349,7 +388,7 @@ core::Result<std::span<const float>> Decoder::run(const Step& step) {
     ggml_backend_tensor_set(to, from.data(), 0, from.size() * sizeof(from[0]));
   };
   fill(p.inputs, step.inputs);
-  fill(p.positions, step.positions);
+  fill(p.positions, lay_out(step.positions));
   fill(p.cells, step.cells);
   fill(p.mask, step.mask);
   if (p.outputs > 0) fill(p.chosen, step.outputs);

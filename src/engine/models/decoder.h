@@ -1,10 +1,11 @@
 #pragma once
-// The Llama family of decoders on our own graph: Llama and SmolLM, Qwen2 (biases), Qwen3 (norms on
-// query and key). One step runs tokens of any sequences together; what each token sees is decided
-// by the caller's mask over cells.
-// Source: Touvron et al., "Llama", 2023; Yang et al., "Qwen2 technical report", 2024; rotary
-// positions of Su et al., 2021. Tensor names and keys as llama.cpp publishes them. Threads: the
-// device's owner.
+// The Llama family of decoders on our own graph: Llama and SmolLM, Qwen2 (biases), Qwen2-VL and
+// Qwen2.5-VL (positions on three axes), Qwen3 (norms on query and key). One step runs tokens of any
+// sequences together; what each token sees is decided by the caller's mask over cells. Source:
+// Touvron et al., "Llama", 2023; Yang et al., "Qwen2 technical report", 2024; rotary positions of
+// Su et al., 2021; M-RoPE of Wang et al., "Qwen2-VL", 2024. Tensor names and keys as llama.cpp
+// publishes them. Threads: the device's owner.
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "engine/blocks/graph.h"
+#include "engine/position.h"
 
 struct ggml_backend_buffer;
 
@@ -22,17 +24,21 @@ struct DecoderShape {
   int width = 0, layers = 0, heads = 0, heads_kv = 0, head_size = 0, inner = 0, vocabulary = 0;
   int rotated = 0;      // of a head's elements
   bool halves = false;  // rotation pairs element i with i + rotated / 2 (NeoX), else neighbours
+  // M-RoPE: how many of the rotated pairs follow t, h and w, in this order; all 0 = one axis.
+  std::array<int, 3> sections{};
   float epsilon = 0, rope_base = 10'000;
+
+  bool axes() const { return sections[0] + sections[1] + sections[2] > 0; }
 };
 
 // What one step computes. All arrays are per token.
 struct Step {
-  std::vector<float> inputs;            // [tokens][width]: embeddings of text or visual tokens
-  std::vector<std::int32_t> positions;  // of rotation
-  std::vector<std::int32_t> cells;      // where keys and values go
-  std::vector<std::uint16_t> mask;      // F16 [tokens][span]: added to scores
-  int span = 0;                         // cells read, from 0; a multiple of kSpanStep
-  std::vector<std::int32_t> outputs;    // tokens whose logits are wanted
+  std::vector<float> inputs;  // [tokens][width]: embeddings of text or visual tokens
+  std::vector<Position> positions;
+  std::vector<std::int32_t> cells;    // where keys and values go
+  std::vector<std::uint16_t> mask;    // F16 [tokens][span]: added to scores
+  int span = 0;                       // cells read, from 0; a multiple of kSpanStep
+  std::vector<std::int32_t> outputs;  // tokens whose logits are wanted
   int tokens() const { return static_cast<int>(positions.size()); }
 };
 
@@ -78,12 +84,15 @@ class Decoder {
   Decoder(std::unique_ptr<gguf::WeightFile> file, Device& device, int cells)
       : file_(std::move(file)), device_(device), cells_(cells) {}
   core::Status read_shape();
+  core::Status read_rotation();
   core::Status load_weights();
   core::Status load_attention(Layer& layer, int index);
   core::Status load_feed(Layer& layer, int index);
   core::Status make_cells();
   core::Result<Planned*> plan(const Step& step);
   void build(Planned& planned);
+  ggml_tensor* rotate(const Planned& planned, ggml_tensor* heads) const;
+  std::vector<std::int32_t> lay_out(const std::vector<Position>& positions) const;
   Projected project(Planned& planned, const Layer& layer, ggml_tensor* x);
   ggml_tensor* attend(Planned& planned, const Layer& layer, const Projected& projected);
   ggml_tensor* feed(Graph& graph, const Layer& layer, ggml_tensor* x);

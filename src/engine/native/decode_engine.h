@@ -26,7 +26,7 @@ struct InputToken {
   TokenId id = -1;
   VisualSpanPtr span;  // when set, row `index` of it
   int index = 0;
-  std::int32_t position = 0;  // of rotation: left-out tokens leave gaps
+  Position position;  // left-out tokens leave gaps
   bool operator==(const InputToken&) const = default;
 };
 

@@ -23,7 +23,8 @@ std::unique_ptr<DecodeEngine> make(int cells) {
 Wish wish_of(kv::Sequence sequence, int tokens, int position, TokenId id = 300) {
   Wish wish;
   wish.sequence = sequence;
-  for (int i = 0; i < tokens; ++i) wish.tokens.push_back({id + i % 50, nullptr, 0, position + i});
+  for (int i = 0; i < tokens; ++i)
+    wish.tokens.push_back({id + i % 50, nullptr, 0, Position::at(position + i)});
   return wish;
 }
 

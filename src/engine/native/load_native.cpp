@@ -75,7 +75,7 @@ core::Result<std::optional<VisionLanguage>> load_native(const CheckedFiles& file
   if (files.mmproj) {
     auto opened = gguf::WeightFile::open(options.mmproj_path, *files.mmproj);
     if (!opened) return opened.error();
-    if (!NativeVision::serves(**opened)) {
+    if (!models::serves_tower(**opened)) {
       reason = options.mmproj_path + ": projector '" +
                (*opened)->header().text("clip.projector_type") +
                "' or its weight type has no graph of ours";

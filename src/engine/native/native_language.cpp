@@ -6,6 +6,7 @@
 
 #include "engine/llama/choose_token.h"
 #include "engine/llama/sample.h"
+#include "engine/native/place_span.h"
 
 namespace saccade::engine::native {
 
@@ -43,7 +44,7 @@ core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prom
                              "token " + std::to_string(id) + " (allowed 0.." +
                                  std::to_string(shape.vocabulary - 1) + ")");
         }
-        out.push_back({id, nullptr, 0, position++});
+        out.push_back({id, nullptr, 0, Position::at(position++)});
       }
       continue;
     }
@@ -55,12 +56,11 @@ core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prom
                          "visual tokens of width " + std::to_string(span ? span->width : 0) +
                              " for a model of width " + std::to_string(shape.width));
     }
-    // Kept tokens stand where they stood in the whole span, and text goes on behind it.
+    const auto placed = place_span(*span, position, shape.axes());
     for (int i = 0; i < span->tokens; ++i) {
-      const int at = span->kept.empty() ? i : span->kept[static_cast<std::size_t>(i)];
-      out.push_back({-1, span, i, position + at});
+      out.push_back({-1, span, i, placed.tokens[static_cast<std::size_t>(i)]});
     }
-    position += std::max(span->whole, span->tokens);
+    position = placed.next;
   }
   if (out.empty() || out.back().span) {
     return core::error(core::ErrorCode::kUsage, "a prompt must end with text");
@@ -124,7 +124,7 @@ core::Result<StepResult> NativeLanguage::step() {
     const core::Status status =
         static_cast<int>(held_.size()) >= shared_->traits.context_tokens
             ? core::Status(llama::context_full(shared_->traits.context_tokens))
-            : read({{pending_, nullptr, 0, next_position()}});
+            : read({{pending_, nullptr, 0, Position::at(next_position())}});
     if (!status.ok()) {
       running_ = false;
       return status.error();
@@ -149,7 +149,8 @@ core::Result<float> NativeLanguage::score(const std::vector<TokenId>& tokens) {
   wish.sequence = *branch;
   wish.every_output = true;
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    wish.tokens.push_back({tokens[i], nullptr, 0, next_position() + static_cast<std::int32_t>(i)});
+    const auto place = next_position() + static_cast<std::int32_t>(i);
+    wish.tokens.push_back({tokens[i], nullptr, 0, Position::at(place)});
   }
   const auto logits = shared_->engine->read(wish);
   shared_->engine->close(*branch);

@@ -48,8 +48,8 @@ class NativeLanguage final : public LanguageModel {
   const std::shared_ptr<Shared> shared_;
   const std::unique_ptr<llama::PromptWriter> writer_;
   const kv::Sequence sequence_;
-  // Text only follows text at the end, so the last position is the greatest.
-  std::int32_t next_position() const { return held_.empty() ? 0 : held_.back().position + 1; }
+  // Text only follows text at the end, so the last position is the greatest on every axis.
+  std::int32_t next_position() const { return held_.empty() ? 0 : held_.back().position.t + 1; }
   std::vector<InputToken> held_;  // in memory
   std::vector<float> logits_;     // [vocabulary], of the next token
   TokenId pending_ = -1;          // sampled, not yet read

@@ -101,8 +101,9 @@ TEST_P(DecoderParityTest, GreedyAnswersEqualLibllamas) {
 INSTANTIATE_TEST_SUITE_P(Families, DecoderParityTest,
                          ::testing::Values(Kind{"llama", false, true}, Kind{"llama", true, true},
                                            Kind{"llama", true, false}, Kind{"qwen2", false, true},
-                                           Kind{"qwen2", true, false}, Kind{"qwen3", false, true},
-                                           Kind{"qwen3", true, true}));
+                                           Kind{"qwen2", true, false}, Kind{"qwen2vl", true, true},
+                                           Kind{"qwen2vl", false, false},
+                                           Kind{"qwen3", false, true}, Kind{"qwen3", true, true}));
 
 class SessionsTest : public ::testing::Test {
  protected:

@@ -1,26 +1,23 @@
 #pragma once
-// The VisionEncoder on our own tower, for Idefics3 and SmolVLM. One view is one square; views of
-// several sessions can be encoded in one graph. Text side (wrappers, grid) is the llama room's.
-// Threads: the owner of the device.
+// The VisionEncoder on our own towers. Pictures of equal size, of any views and sessions, are
+// encoded in one graph. What a view becomes and what stands around it in a prompt is its family's
+// matter. Threads: the owner of the device.
 #include <memory>
 #include <vector>
 
 #include "engine/llama/handles.h"
-#include "engine/llama/idefics3.h"
-#include "engine/llama/tokenizer.h"
-#include "engine/models/siglip.h"
+#include "engine/models/load_tower.h"
+#include "engine/native/view_family.h"
 #include "engine/vision_encoder.h"
 
 namespace saccade::engine::native {
 
 class NativeVision final : public VisionEncoder {
  public:
-  // The family has a tower here and its weights are of a kind that it takes.
-  static bool serves(const gguf::WeightFile& mmproj);
   struct Parts {
     llama::WeightsPtr text;  // vocabulary of the text model
     std::shared_ptr<Device> device;
-    std::unique_ptr<gguf::WeightFile> mmproj;
+    std::unique_ptr<gguf::WeightFile> mmproj;  // models::serves_tower
   };
   // Errors: kModelUnusable.
   static core::Result<std::unique_ptr<VisionEncoder>> create(Parts parts);
@@ -31,13 +28,16 @@ class NativeVision final : public VisionEncoder {
       const std::vector<ViewRequest>& requests) override;
 
  private:
-  NativeVision(Parts parts, std::unique_ptr<models::Siglip> tower);
+  NativeVision(std::shared_ptr<Device> device, std::unique_ptr<models::Tower> tower,
+               std::unique_ptr<ViewFamily> family)
+      : device_(std::move(device)), tower_(std::move(tower)), family_(std::move(family)) {}
+  core::Status check(const ViewRequest& request) const;
+  core::Result<std::vector<VisualSpanPtr>> encode_pictures(
+      const std::vector<ViewFamily::Picture>& pictures);
 
-  const llama::WeightsPtr text_;
   const std::shared_ptr<Device> device_;
-  const std::unique_ptr<models::Siglip> tower_;
-  const llama::Tokenizer tokenizer_;
-  const llama::Idefics3 family_;
+  const std::unique_ptr<models::Tower> tower_;
+  const std::unique_ptr<ViewFamily> family_;
   VisionTraits traits_;
 };
 

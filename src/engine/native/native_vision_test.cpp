@@ -40,7 +40,7 @@ class NativeVisionTest : public ::testing::Test {
   void SetUp() override {
     const auto file = gguf::WeightFile::open(test::kMiniVision);
     ASSERT_TRUE(file.ok());
-    ASSERT_TRUE(NativeVision::serves(**file));
+    ASSERT_TRUE(models::serves_tower(**file));
   }
   VisionLanguage reference_ = test::load_mini();
   VisionLanguage ours_ = test::load_mini(Engine::kNative);

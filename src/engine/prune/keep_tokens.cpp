@@ -218,6 +218,7 @@ VisualSpanPtr reduce_span(const VisualSpanPtr& span, const std::vector<int>& kep
   auto out = std::make_shared<VisualSpan>();
   out->width = span->width;
   out->whole = span->tokens;
+  out->columns = span->columns;
   out->tokens = static_cast<int>(kept.size());
   out->kept = kept;
   const auto width = static_cast<std::ptrdiff_t>(span->width);
