@@ -93,7 +93,8 @@ constexpr std::pair<std::string_view, std::string_view> kLastTensors[] = {
     {"internvl", "mm.model.mlp.3.weight"},
     {"mlp", "mm.2.weight"},
     {"qwen2vl_merger", "mm.2.weight"},
-    {"qwen2.5vl_merger", "mm.2.weight"}};
+    {"qwen2.5vl_merger", "mm.2.weight"},
+    {"qwen3vl_merger", "mm.2.weight"}};
 
 // Found out before anything is loaded where the family says it plainly; mtmd checks the others.
 core::Status check_widths(const CheckedFiles& files) {

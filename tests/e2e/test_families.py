@@ -10,7 +10,7 @@ from conftest import ROOT, SACCADE, SAMPLE, ffmpeg, saccade
 WRITE_FAMILY = SACCADE.parent / "saccade-write-family"
 # libmtmd reads the class token of the other two in another place than they are published with
 # (docs/decisions/0010), so what it says differs.
-SAME = ["smolvlm", "qwen2vl", "qwen2.5vl", "llava-siglip"]
+SAME = ["smolvlm", "qwen2vl", "qwen2.5vl", "qwen3vl", "llava-siglip"]
 OWN = ["llava", "internvl"]
 
 

@@ -157,6 +157,13 @@ core::Status check_values(const Header& header) {
       return status;
     }
   }
+  // The last layer drops tokens, so nothing can be added behind it for all of them.
+  const auto deep = header.number(architecture + ".n_deepstack_layers");
+  const auto layers = header.number(architecture + ".block_count");
+  if (deep && layers && !(*deep >= 0 && *deep < *layers)) {
+    return bad(architecture + ".n_deepstack_layers",
+               "is " + show(*deep) + " (allowed 0.." + show(*layers - 1) + ")");
+  }
   return check_vocabulary(header);
 }
 

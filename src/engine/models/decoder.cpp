@@ -49,7 +49,8 @@ Decoder::~Decoder() = default;
 bool Decoder::serves(const gguf::WeightFile& file) {
   const auto& header = file.header();
   const std::string a = header.text("general.architecture");
-  if (a != "llama" && a != "qwen2" && a != "qwen2vl" && a != "qwen3") return false;
+  if (a != "llama" && a != "qwen2" && a != "qwen2vl" && a != "qwen3" && a != "qwen3vl")
+    return false;
   // Stretched rotations and experts are left to llama.cpp.
   const std::string scaling = header.text(a + ".rope.scaling.type");
   return (scaling.empty() || scaling == "none") &&
@@ -98,6 +99,7 @@ core::Status Decoder::read_shape() {
   s.epsilon = static_cast<float>(
       header.number(s.architecture + ".attention.layer_norm_rms_epsilon").value_or(1e-5));
   if (auto status = read_rotation(); !status) return status;
+  s.deep = whole("n_deepstack_layers", 0);
   const auto table = file_->shape("token_embd.weight");
   if (!table || table->size() != 2 || (*table)[0] != s.width) {
     return file_->unusable("tensor 'token_embd.weight' is missing or has another width");
@@ -111,7 +113,8 @@ core::Status Decoder::read_rotation() {
   s.halves = s.architecture != "llama";
   s.rope_base = static_cast<float>(
       file_->header().number(s.architecture + ".rope.freq_base").value_or(10'000));
-  if (s.architecture != "qwen2vl") return {};
+  if (!s.architecture.ends_with("vl")) return {};
+  s.woven = s.architecture == "qwen3vl";
   const std::string key = s.architecture + ".rope.dimension_sections";
   const auto sections = file_->whole_numbers(key);
   std::int64_t sum = 0;
@@ -250,7 +253,8 @@ ggml_tensor* Decoder::rotate(const Planned& planned, ggml_tensor* heads) const {
   }
   int sections[GGML_MROPE_SECTIONS] = {shape_.sections[0], shape_.sections[1], shape_.sections[2]};
   return ggml_rope_multi(c, heads, planned.positions, frequencies_, shape_.rotated, sections,
-                         GGML_ROPE_TYPE_MROPE, 0, shape_.rope_base, 1.0F, 0.0F, 1.0F, 32.0F, 1.0F);
+                         shape_.woven ? GGML_ROPE_TYPE_IMROPE : GGML_ROPE_TYPE_MROPE, 0,
+                         shape_.rope_base, 1.0F, 0.0F, 1.0F, 32.0F, 1.0F);
 }
 
 // As the rotation reads them: with axes all t, all h, all w and as many zeros.
@@ -329,17 +333,23 @@ ggml_tensor* Decoder::feed(Graph& graph, const Layer& layer, ggml_tensor* x) {
 void Decoder::build(Planned& planned) {
   Graph& graph = *planned.graph;
   const std::int64_t n = planned.tokens;
-  planned.inputs = graph.input(GGML_TYPE_F32, {shape_.width, n}, "inputs");
+  planned.inputs = graph.input(GGML_TYPE_F32, {shape_.input_width(), n}, "inputs");
   planned.positions =
       graph.input(GGML_TYPE_I32, {shape_.axes() ? n * GGML_MROPE_SECTIONS : n}, "positions");
   planned.cells = graph.input(GGML_TYPE_I32, {n}, "cells");
   planned.mask = graph.input(GGML_TYPE_F16, {planned.span, n}, "mask");
-  ggml_tensor* x = planned.inputs;
+  const auto part = [&](std::size_t index) {
+    const std::size_t first = index * static_cast<std::size_t>(shape_.width) * sizeof(float);
+    return ggml_view_2d(graph.context(), planned.inputs, shape_.width, n, planned.inputs->nb[1],
+                        first);
+  };
+  ggml_tensor* x = shape_.deep == 0 ? planned.inputs : ggml_cont(graph.context(), part(0));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     Rows attended = graph.rows(attend(planned, layer, project(planned, layer, x)));
     x = graph.multiply(attended, layer.out, {kernels::Activation::kNone, x});
     x = feed(graph, layer, x);
+    if (static_cast<int>(i) < shape_.deep) x = ggml_add(graph.context(), x, part(i + 1));
     ggml_format_name(x, "layer_%d", static_cast<int>(i));
   }
   if (planned.outputs == 0) {
@@ -374,7 +384,7 @@ core::Result<Decoder::Planned*> Decoder::plan(const Step& step) {
 core::Result<std::span<const float>> Decoder::run(const Step& step) {
   const auto n = static_cast<std::size_t>(step.tokens());
   if (n == 0 || n > kStepTokensMax || step.cells.size() != n ||
-      step.inputs.size() != n * static_cast<std::size_t>(shape_.width) || step.span <= 0 ||
+      step.inputs.size() != n * static_cast<std::size_t>(shape_.input_width()) || step.span <= 0 ||
       step.span > cells_ || step.span % kSpanStep != 0 ||
       step.mask.size() != n * static_cast<std::size_t>(step.span)) {
     return core::error(core::ErrorCode::kUsage, "a step of " + std::to_string(n) + " tokens over " +

@@ -1,10 +1,10 @@
 #pragma once
 // The Llama family of decoders on our own graph: Llama and SmolLM, Qwen2 (biases), Qwen2-VL and
-// Qwen2.5-VL (positions on three axes), Qwen3 (norms on query and key). One step runs tokens of any
-// sequences together; what each token sees is decided by the caller's mask over cells. Source:
-// Touvron et al., "Llama", 2023; Yang et al., "Qwen2 technical report", 2024; rotary positions of
-// Su et al., 2021; M-RoPE of Wang et al., "Qwen2-VL", 2024. Tensor names and keys as llama.cpp
-// publishes them. Threads: the device's owner.
+// Qwen2.5-VL (positions on three axes), Qwen3 (norms on query and key), Qwen3-VL (both). One step
+// runs tokens of any sequences together; what each token sees is decided by the caller's mask over
+// cells. Source: Touvron et al., "Llama", 2023; Yang et al., "Qwen2 technical report", 2024; rotary
+// positions of Su et al., 2021; M-RoPE of Wang et al., "Qwen2-VL", 2024. Tensor names and keys as
+// llama.cpp publishes them. Threads: the device's owner.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -26,14 +26,18 @@ struct DecoderShape {
   bool halves = false;  // rotation pairs element i with i + rotated / 2 (NeoX), else neighbours
   // M-RoPE: how many of the rotated pairs follow t, h and w, in this order; all 0 = one axis.
   std::array<int, 3> sections{};
+  bool woven = false;  // the axes take turns among the pairs, else each has its own stretch
+  int deep = 0;        // layers behind which a part of a visual token's input is added (DeepStack)
   float epsilon = 0, rope_base = 10'000;
 
+  // Of one token's input: what the first layer reads and a part for each deep layer.
+  int input_width() const { return width * (1 + deep); }
   bool axes() const { return sections[0] + sections[1] + sections[2] > 0; }
 };
 
 // What one step computes. All arrays are per token.
 struct Step {
-  std::vector<float> inputs;  // [tokens][width]: embeddings of text or visual tokens
+  std::vector<float> inputs;  // [tokens][input_width]: of text (deep parts zero) or visual tokens
   std::vector<Position> positions;
   std::vector<std::int32_t> cells;    // where keys and values go
   std::vector<std::uint16_t> mask;    // F16 [tokens][span]: added to scores

@@ -19,10 +19,12 @@ struct Known {
   bool (*serves)(const gguf::WeightFile&);
   core::Result<std::unique_ptr<Tower>> (*load)(std::unique_ptr<gguf::WeightFile>, Device&);
 };
-constexpr std::array kKnown{
-    Known{"idefics3", any, Siglip::load}, Known{"internvl", InternTower::serves, InternTower::load},
-    Known{"mlp", LlavaTower::serves, LlavaTower::load},
-    Known{"qwen2vl_merger", any, QwenTower::load}, Known{"qwen2.5vl_merger", any, QwenTower::load}};
+constexpr std::array kKnown{Known{"idefics3", any, Siglip::load},
+                            Known{"internvl", InternTower::serves, InternTower::load},
+                            Known{"mlp", LlavaTower::serves, LlavaTower::load},
+                            Known{"qwen2vl_merger", any, QwenTower::load},
+                            Known{"qwen2.5vl_merger", any, QwenTower::load},
+                            Known{"qwen3vl_merger", any, QwenTower::load}};
 
 const Known* find(const gguf::WeightFile& file) {
   const std::string projector = file.header().text("clip.projector_type");

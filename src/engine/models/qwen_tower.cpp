@@ -54,10 +54,12 @@ core::Status QwenTower::read() {
     if (!pattern) return pattern.error();
     pattern_ = *pattern;
   }
-  const LinearNames patch{{"v.patch_embd.weight"}, {}, shape_.patch_values(), shape_.width};
+  const LinearNames patch{
+      {"v.patch_embd.weight"}, {"v.patch_embd.bias"}, shape_.patch_values(), shape_.width};
   if (auto status = load_product(patch, patch_); !status) return status;
   LinearNames next = patch;
   next.weights = {"v.patch_embd.weight.1"};
+  next.biases.clear();
   if (auto status = load_product(next, patch_next_); !status) return status;
   if (auto status = load_layers(shape_.layers); !status) return status;
   if (auto status = load_norm("v.post_ln", shape_.width, shape_.epsilon, last_); !status) {
@@ -66,18 +68,51 @@ core::Status QwenTower::read() {
   return read_merger();
 }
 
-core::Status QwenTower::read_merger() {
-  const auto in = file_->shape("mm.0.weight"), out = file_->shape("mm.2.weight");
-  if (!in || !out || in->size() != 2 || out->size() != 2) {
-    return file_->unusable("tensors 'mm.0.weight' and 'mm.2.weight' must be there");
+core::Status QwenTower::load_merger(const std::string& in, const std::string& out, Merger& to) {
+  const auto first = file_->shape(in + ".weight"), second = file_->shape(out + ".weight");
+  if (!first || !second || first->size() != 2 || second->size() != 2) {
+    return file_->unusable("tensors '" + in + ".weight' and '" + out + ".weight' must be there");
   }
-  const int merged = shape_.width * kMerge * kMerge, inner = static_cast<int>((*in)[1]);
-  shape_.out_width = static_cast<int>((*out)[1]);
-  if (auto status = load_product({{"mm.0.weight"}, {"mm.0.bias"}, merged, inner}, merge_in_);
+  const int merged = shape_.width * kMerge * kMerge, inner = static_cast<int>((*first)[1]);
+  if (auto status = load_product({{in + ".weight"}, {in + ".bias"}, merged, inner}, to.in);
       !status) {
     return status;
   }
-  return load_product({{"mm.2.weight"}, {"mm.2.bias"}, inner, shape_.out_width}, merge_out_);
+  const int width = static_cast<int>((*second)[1]);
+  return load_product({{out + ".weight"}, {out + ".bias"}, inner, width}, to.out);
+}
+
+core::Status QwenTower::read_merger() {
+  if (auto status = load_merger("mm.0", "mm.2", merger_); !status) return status;
+  shape_.out_width = merger_.out.outputs;
+  if (file_->header().text("clip.projector_type") != "qwen3vl_merger") return {};
+  const int side = shape_.grid_side();
+  auto positions = file_->load_f32("v.position_embd.weight", {shape_.width, side * side});
+  if (!positions) return positions.error();
+  positions_ = *positions;
+  for (int layer = 0; layer < shape_.layers; ++layer) {
+    if (auto status = read_deep(layer); !status) return status;
+  }
+  shape_.out_width *= 1 + static_cast<int>(deep_.size());
+  return {};
+}
+
+core::Status QwenTower::read_deep(int layer) {
+  const std::string at = "v.deepstack." + std::to_string(layer) + ".";
+  if (!file_->has(at + "fc1.weight")) return {};
+  Merger merger;
+  const int merged = shape_.width * kMerge * kMerge;
+  if (auto status = load_norm(at + "norm", merged, shape_.epsilon, merger.norm); !status) {
+    return status;
+  }
+  if (auto status = load_merger(at + "fc1", at + "fc2", merger); !status) return status;
+  if (merger.out.outputs != merger_.out.outputs) {
+    return file_->unusable("tensor '" + at + "fc2.weight' gives " +
+                           std::to_string(merger.out.outputs) + " outputs, expected " +
+                           std::to_string(merger_.out.outputs));
+  }
+  deep_.emplace_back(layer, std::move(merger));
+  return {};
 }
 
 // The last layer but one that sees whole pictures.
@@ -132,9 +167,58 @@ ggml_tensor* QwenTower::build_turns(Planned& planned) {
   return constant(planned, GGML_TYPE_F32, {size, planned.rows()}, "turns", turns.data());
 }
 
+// The table is stretched over the picture, corners on corners.
+ggml_tensor* QwenTower::add_positions(Planned& planned, ggml_tensor* x) {
+  if (positions_ == nullptr) return x;
+  const int side = shape_.grid_side();
+  const auto width = static_cast<std::size_t>(shape_.width);
+  const auto* table = static_cast<const float*>(positions_->data);
+  struct Between {
+    int first, second;
+    float share;  // of the second
+  };
+  const auto place = [side](int at, int count) {
+    const float x_at = static_cast<float>(at) * static_cast<float>(side - 1) /
+                       static_cast<float>(std::max(count - 1, 1));
+    const int first = std::min(static_cast<int>(x_at), side - 1);
+    return Between{first, std::min(first + 1, side - 1), x_at - static_cast<float>(first)};
+  };
+  std::vector<float> places;
+  for (const int patch : planned.patch_of) {
+    const auto row = place(patch / planned.grid.columns, planned.grid.rows);
+    const auto column = place(patch % planned.grid.columns, planned.grid.columns);
+    const auto value = [&](int r, int c, std::size_t i) {
+      return table[static_cast<std::size_t>(r * side + c) * width + i];
+    };
+    for (std::size_t i = 0; i < width; ++i) {
+      const float above = std::lerp(value(row.first, column.first, i),
+                                    value(row.first, column.second, i), column.share);
+      const float below = std::lerp(value(row.second, column.first, i),
+                                    value(row.second, column.second, i), column.share);
+      places.push_back(std::lerp(above, below, row.share));
+    }
+  }
+  ggml_context* context = planned.graph->context();
+  const std::int64_t rows = planned.rows();
+  ggml_tensor* at =
+      constant(planned, GGML_TYPE_F32, {shape_.width, rows}, "positions", places.data());
+  x = ggml_add(context, ggml_reshape_3d(context, x, shape_.width, rows, planned.pictures), at);
+  return ggml_reshape_2d(context, x, shape_.width, rows * planned.pictures);
+}
+
+ggml_tensor* QwenTower::merge(Planned& planned, const Merger& merger, ggml_tensor* x) const {
+  Graph& graph = *planned.graph;
+  constexpr int kPatches = kMerge * kMerge;
+  x = ggml_reshape_2d(graph.context(), x, std::int64_t{shape_.width} * kPatches,
+                      ggml_nrows(x) / kPatches);
+  Rows merged = graph.rows(x, merger.norm);
+  x = graph.multiply(merged, merger.in, {kernels::Activation::kGeluTanh, nullptr});
+  Rows inner = graph.rows(ggml_set_name(x, "merged"));
+  return graph.multiply(inner, merger.out);
+}
+
 ggml_tensor* QwenTower::build(Planned& planned) {
   Graph& graph = *planned.graph;
-  ggml_context* context = graph.context();
   // A token's place in reading order, from the first of its patches.
   const PatchGrid tokens = token_grid(planned.grid);
   planned.token_rows.resize(static_cast<std::size_t>(shape_.tokens(planned.grid)));
@@ -147,18 +231,21 @@ ggml_tensor* QwenTower::build(Planned& planned) {
   Rows cut = graph.rows(planned.patches);
   ggml_tensor* x = graph.multiply(cut, patch_);
   x = ggml_set_name(graph.multiply(cut, patch_next_, {kernels::Activation::kNone, x}), "patched");
+  x = add_positions(planned, x);
   ggml_tensor* turns = build_turns(planned);
   const auto whole = planned.whole_pictures(shape_), inside = windows(planned);
+  std::vector<ggml_tensor*> parts;
+  auto deep = deep_.begin();
   for (int i = 0; i < shape_.layers; ++i) {
     x = build_layer(planned, i, x, {sees_all(i) ? whole : inside, turns});
+    if (deep == deep_.end() || deep->first != i) continue;
+    parts.push_back(merge(planned, deep->second, x));
+    ++deep;
   }
   x = ggml_set_name(graph.normalise(x, last_), "last");
-  x = ggml_reshape_2d(context, x, std::int64_t{shape_.width} * kMerge * kMerge,
-                      ggml_nrows(x) / (kMerge * kMerge));
-  Rows merged = graph.rows(x);
-  x = graph.multiply(merged, merge_in_, {kernels::Activation::kGeluTanh, nullptr});
-  Rows inner = graph.rows(ggml_set_name(x, "merged"));
-  return graph.multiply(inner, merge_out_);
+  ggml_tensor* out = merge(planned, merger_, x);
+  for (ggml_tensor* part : parts) out = ggml_concat(graph.context(), out, part, 0);
+  return out;
 }
 
 }  // namespace saccade::engine::models

@@ -3,8 +3,11 @@
 // next batch of the same kind, the probe. One architecture a file builds the rest.
 // Source of the layers: Dosovitskiy et al., "An image is worth 16x16 words", 2021. Tensor names and
 // keys as llama.cpp publishes them. Threads: the device's owner.
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/pixels.h"

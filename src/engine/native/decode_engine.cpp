@@ -182,7 +182,7 @@ void DecodeEngine::fill_mask(const std::vector<Taken>& taken, models::Step& step
 
 models::Step DecodeEngine::lay_out(const std::vector<Taken>& taken) const {
   models::Step step;
-  const auto width = static_cast<std::size_t>(decoder_->shape().width);
+  const auto width = static_cast<std::size_t>(decoder_->shape().input_width());
   int last = cells_.end();
   for (const auto& part : taken) {
     const Wish& wish = *part.waiting->wish;

@@ -232,6 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"smolvlm", test::Weights::kQ8}, Case{"smolvlm", test::Weights::kQ4},
                       Case{"qwen2vl", test::Weights::kF16}, Case{"qwen2.5vl", test::Weights::kF32},
                       Case{"qwen2.5vl", test::Weights::kF16}, Case{"qwen2.5vl", test::Weights::kQ8},
+                      Case{"qwen3vl", test::Weights::kF16}, Case{"qwen3vl", test::Weights::kQ8},
                       Case{"llava", test::Weights::kF16, true, 1},
                       Case{"llava-siglip", test::Weights::kF16},
                       Case{"llava-siglip", test::Weights::kQ8},
@@ -251,7 +252,7 @@ void set_number(const std::string& path, const std::string& key, std::size_t ski
 }
 
 struct Hostile {
-  const char *file, *key;
+  const char *family, *file, *key;
   std::size_t skip;  // 4 = a number, 16 = the first item of an array
   std::uint32_t value;
   const char* told;
@@ -263,7 +264,7 @@ TEST_P(HostileFamilyTest, IsRefusedWithTheReason) {
   const Hostile& hostile = GetParam();
   const std::string folder = ::testing::TempDir() + "hostile";
   std::filesystem::create_directories(folder);
-  test::write_family(folder, "qwen2.5vl");
+  test::write_family(folder, hostile.family);
   set_number(folder + "/" + hostile.file, hostile.key, hostile.skip, hostile.value);
   LoadOptions options;
   options.model_path = folder + "/model.gguf";
@@ -279,17 +280,26 @@ TEST_P(HostileFamilyTest, IsRefusedWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     Fields, HostileFamilyTest,
     ::testing::Values(
-        Hostile{"mmproj.gguf", "clip.vision.patch_size", 4, 0, "patch_size"},
-        Hostile{"mmproj.gguf", "clip.vision.patch_size", 4, 112, "at most 56 pixels"},
-        Hostile{"mmproj.gguf", "clip.vision.attention.head_count", 4, 3, "heads 3"},
-        Hostile{"mmproj.gguf", "clip.vision.attention.head_count", 4, 128, "multiples of 4"},
-        Hostile{"mmproj.gguf", "clip.vision.block_count", 4, 900, "v.blk.4.ln1.weight"},
-        Hostile{"mmproj.gguf", "clip.vision.n_wa_pattern", 4, 100'000, "n_wa_pattern"},
-        Hostile{"model.gguf", "qwen2vl.rope.dimension_sections", 16, 1'000, "dimension_sections"},
-        Hostile{"model.gguf", "qwen2vl.rope.dimension_sections", 16, 0, "dimension_sections"},
-        Hostile{"model.gguf", "qwen2vl.rope.dimension_sections", 16, 0xFFFFFFFE,
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.patch_size", 4, 0, "patch_size"},
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.patch_size", 4, 112, "at most 56 pixels"},
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.attention.head_count", 4, 3, "heads 3"},
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.attention.head_count", 4, 128,
+                "multiples of 4"},
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.block_count", 4, 900,
+                "v.blk.4.ln1.weight"},
+        Hostile{"qwen2.5vl", "mmproj.gguf", "clip.vision.n_wa_pattern", 4, 100'000, "n_wa_pattern"},
+        Hostile{"qwen2.5vl", "model.gguf", "qwen2vl.rope.dimension_sections", 16, 1'000,
                 "dimension_sections"},
-        Hostile{"model.gguf", "qwen2vl.embedding_length", 4, 128, "belongs to another model"}));
+        Hostile{"qwen2.5vl", "model.gguf", "qwen2vl.rope.dimension_sections", 16, 0,
+                "dimension_sections"},
+        Hostile{"qwen2.5vl", "model.gguf", "qwen2vl.rope.dimension_sections", 16, 0xFFFFFFFE,
+                "dimension_sections"},
+        Hostile{"qwen2.5vl", "model.gguf", "qwen2vl.embedding_length", 4, 128,
+                "belongs to another model"},
+        Hostile{"qwen3vl", "model.gguf", "qwen3vl.n_deepstack_layers", 4, 4, "n_deepstack_layers"},
+        Hostile{"qwen3vl", "mmproj.gguf", "clip.vision.image_size", 4, 160, "position_embd"},
+        Hostile{"llava", "mmproj.gguf", "clip.vision.feature_layer", 16, 9, "feature_layer"},
+        Hostile{"internvl", "mmproj.gguf", "clip.vision.projector.scale_factor", 4, 3, "merge 3"}));
 
 }  // namespace
 }  // namespace saccade::engine::native

@@ -49,12 +49,12 @@ core::Result<std::vector<InputToken>> NativeLanguage::flatten(const Prompt& prom
       continue;
     }
     const auto& span = std::get<VisualSpanPtr>(piece);
-    if (!span || span->width != shape.width || span->tokens <= 0 ||
+    if (!span || span->width != shape.input_width() || span->tokens <= 0 ||
         span->embeddings.size() !=
             static_cast<std::size_t>(span->tokens) * static_cast<std::size_t>(span->width)) {
       return core::error(core::ErrorCode::kUsage,
                          "visual tokens of width " + std::to_string(span ? span->width : 0) +
-                             " for a model of width " + std::to_string(shape.width));
+                             " for a model of width " + std::to_string(shape.input_width()));
     }
     const auto placed = place_span(*span, position, shape.axes());
     for (int i = 0; i < span->tokens; ++i) {

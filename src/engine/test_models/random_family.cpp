@@ -22,6 +22,7 @@ const std::vector<Family>& families() {
       {"smolvlm", "idefics3", "llama", 64, 16, 2, false, {}},
       {"qwen2vl", "qwen2vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
       {"qwen2.5vl", "qwen2.5vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
+      {"qwen3vl", "qwen3vl_merger", "qwen3vl", 128, 16, 2, false, qwen},
       {"llava", "mlp", "llama", 112, 14, 1, true, {}},
       {"llava-siglip", "mlp", "llama", 112, 14, 1, false, {}},
       {"internvl", "internvl", "qwen2", 112, 14, 2, true, {"<img>", "</img>"}},
@@ -47,6 +48,10 @@ void write_family(const std::string& folder, const std::string& name, Weights we
   text.context = 4096;
   text.vocabulary = kVocabulary;
   text.controls = found->controls;
+  if (name == "qwen3vl") {
+    text.deep = 2;
+    text.layers = 4;
+  }
   write_decoder(folder + "/model.gguf", text);
   TowerFile tower;
   tower.projector = found->projector;

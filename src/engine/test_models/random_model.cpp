@@ -144,6 +144,7 @@ void add_controls(Writer& w, const std::vector<std::string>& controls) {
   w.whole("tokenizer.ggml.token_type", kinds);
 }
 
+constexpr const char* kDeep = "qwen3vl_merger";              // two of its layers are handed on
 constexpr const char* kRootMeanSquare = "qwen2.5vl_merger";  // its norms have no shift
 
 void write_tower_entries(Writer& w, const TowerFile& s) {
@@ -170,6 +171,8 @@ void write_tower_entries(Writer& w, const TowerFile& s) {
     w.number("clip.vision.projector.scale_factor", s.merge);
     w.number("clip.vision.preproc_min_tiles", 1);
     w.number("clip.vision.preproc_max_tiles", 4);
+  } else if (s.projector == kDeep) {
+    w.flag("clip.use_gelu");
   } else if (s.projector == "mlp") {
     w.whole("clip.vision.feature_layer", {s.layers - 1});
   } else if (s.projector == kRootMeanSquare) {
@@ -192,9 +195,14 @@ void write_layers(Writer& w, const TowerFile& s) {
   const bool gated = s.projector == kRootMeanSquare;
   for (int i = 0; i < s.layers; ++i) {
     const std::string at = "v.blk." + std::to_string(i) + ".";
-    for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_out"}) {
-      w.linear(at + part, s.width, s.width);
+    if (s.projector == kDeep) {
+      w.linear(at + "attn_qkv", s.width, std::int64_t{3} * s.width);
+    } else {
+      for (const char* part : {"attn_q", "attn_k", "attn_v"}) {
+        w.linear(at + part, s.width, s.width);
+      }
     }
+    w.linear(at + "attn_out", s.width, s.width);
     w.norm(at + "ln1", s.width, !gated);
     w.norm(at + "ln2", s.width, !gated);
     if (gated) w.linear(at + "ffn_gate", s.width, s.inner);
@@ -221,6 +229,13 @@ void write_projector(Writer& w, const TowerFile& s) {
     w.linear("mm.0", inputs, inputs);
     w.linear("mm.2", inputs, s.out_width);
   }
+  if (s.projector != kDeep) return;
+  for (const int layer : {0, 2}) {
+    const std::string at = "v.deepstack." + std::to_string(layer) + ".";
+    w.norm(at + "norm", static_cast<int>(merged), true);
+    w.linear(at + "fc1", merged, merged);
+    w.linear(at + "fc2", merged, s.out_width);
+  }
 }
 
 }  // namespace
@@ -228,7 +243,12 @@ void write_projector(Writer& w, const TowerFile& s) {
 void write_tower(const std::string& path, const TowerFile& s) {
   Writer w(s.weights, s.seed);
   write_tower_entries(w, s);
-  if (s.projector.starts_with("qwen2")) {
+  if (s.projector.starts_with("qwen")) {
+    if (s.projector == kDeep) {
+      const std::int64_t grid = s.picture_side / s.patch;
+      w.vector("v.patch_embd.bias", s.width, 0, 0.1);
+      w.exact_table("v.position_embd.weight", {s.width, grid * grid}, 0.3, false);
+    }
     w.table("v.patch_embd.weight", {s.patch, s.patch, 3, s.width}, 0.05);
     w.table("v.patch_embd.weight.1", {s.patch, s.patch, 3, s.width}, 0.05);
   } else {
@@ -265,7 +285,8 @@ void write_decoder(const std::string& path, const DecoderFile& s) {
   w.real(a + ".attention.layer_norm_rms_epsilon", 1e-5F);
   w.real(a + ".rope.freq_base", 10'000.0F);
 
-  if (a == "qwen2vl") {
+  if (s.deep > 0) w.number(a + ".n_deepstack_layers", s.deep);
+  if (a.ends_with("vl")) {
     // As published: a quarter of the pairs for time, the rest for height and width alike.
     const int pairs = s.head_size / 2, time = pairs / 4;
     w.whole(a + ".rope.dimension_sections",
@@ -285,7 +306,7 @@ void write_decoder(const std::string& path, const DecoderFile& s) {
       w.weight(at + name + ".weight", {s.width, size});
       if (a.starts_with("qwen2")) w.vector(at + name + ".bias", size, 0, 0.3);
     }
-    if (a == "qwen3") {
+    if (a.starts_with("qwen3")) {
       w.norm(at + "attn_q_norm", s.head_size, false);
       w.norm(at + "attn_k_norm", s.head_size, false);
     }

@@ -12,7 +12,7 @@ namespace saccade::engine::test {
 enum class Weights { kF32, kF16, kQ8, kQ4 };
 
 struct TowerFile {
-  std::string projector = "idefics3";  // or internvl, mlp, qwen2vl_merger, qwen2.5vl_merger
+  std::string projector = "idefics3";  // internvl, mlp, qwen{2,2.5,3}vl_merger
   int picture_side = 64, patch = 16, width = 64, layers = 2, heads = 4, inner = 128, merge = 2;
   int out_width = 64;
   Weights weights = Weights::kF16;
@@ -26,12 +26,13 @@ struct TowerFile {
 void write_tower(const std::string& path, const TowerFile& shape);
 
 struct DecoderFile {
-  std::string architecture = "llama";  // llama, qwen2, qwen2vl, qwen3
+  std::string architecture = "llama";  // llama, qwen2, qwen2vl, qwen3, qwen3vl
   int width = 64, layers = 2, heads = 4, heads_kv = 2, head_size = 16, inner = 128;
   int context = 512;
   bool f16 = true, tied = true;
   std::uint64_t seed = 1;
   std::string vocabulary;             // GGUF file whose tokenizer entries are copied
+  int deep = 0;                       // layers of qwen3vl that take a part of a visual token
   std::vector<std::string> controls;  // control tokens added to it
 };
 void write_decoder(const std::string& path, const DecoderFile& shape);
