@@ -1,8 +1,8 @@
 #pragma once
 // The usual pictures of video, 8-bit YUV 4:2:0 and 4:2:2, to packed RGB by libyuv: five times as
-// fast as swscale, within 5 levels of it. libyuv's constants for a limited range hold no
-// coefficient above 2, which BT.709 and BT.2020 have; so a limited range is stretched to the full
-// one first.
+// fast as swscale, within 5 levels of what the standards say; chroma is linear between its samples.
+// libyuv's constants hold no coefficient above 2, which BT.709 and BT.2020 have in the limited
+// range; so that one is stretched to the full one first.
 #include <cstdint>
 #include <vector>
 

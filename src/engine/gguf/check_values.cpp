@@ -133,6 +133,18 @@ core::Status check_vocabulary(const Header& header) {
   return {};
 }
 
+// libmtmd ends the process when the least number of tiles is above the greatest, whether the file
+// says both or one of them is its own.
+core::Status check_tiles(const Header& header) {
+  const char* const kLeast = "clip.vision.preproc_min_tiles";
+  const auto least = header.number(kLeast);
+  const auto most = header.number("clip.vision.preproc_max_tiles");
+  const bool intern = header.text("clip.projector_type") == "internvl";
+  const double low = least.value_or(intern ? 1 : 2), high = most.value_or(intern ? 12 : 6);
+  if ((!least && !most) || low <= high) return {};
+  return bad(kLeast, "is " + show(low) + " (allowed 1.." + show(high) + ")");
+}
+
 }  // namespace
 
 core::Status check_values(const Header& header) {
@@ -150,7 +162,7 @@ core::Status check_values(const Header& header) {
       }
       if (auto status = check_range(header, range.suffix, range); !status) return status;
     }
-    return {};
+    return check_tiles(header);
   }
   for (const auto& range : kLanguageRanges) {
     if (auto status = check_range(header, architecture + range.suffix, range); !status) {

@@ -1,6 +1,7 @@
 // Every family with a tower of ours against libmtmd and libllama: model files with random weights,
 // views of many shapes, the same tokens, texts, distributions and answers.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ class FamilyTest : public ::testing::TestWithParam<Case> {
   static const Tolerance& tolerance() { return quantised() ? kRounded : kExact; }
   void SetUp() override {
     folder_ = ::testing::TempDir() + "family-" + GetParam().family + "-" +
-              std::to_string(static_cast<int>(GetParam().weights));
+              std::to_string(static_cast<int>(GetParam().weights)) + "-" + std::to_string(getpid());
     std::filesystem::create_directories(folder_);
     test::write_family(folder_, GetParam().family, GetParam().weights);
     ours_ = load(Engine::kNative);
@@ -262,7 +263,7 @@ class HostileFamilyTest : public ::testing::TestWithParam<Hostile> {};
 
 TEST_P(HostileFamilyTest, IsRefusedWithTheReason) {
   const Hostile& hostile = GetParam();
-  const std::string folder = ::testing::TempDir() + "hostile";
+  const std::string folder = ::testing::TempDir() + "hostile-" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   test::write_family(folder, hostile.family);
   set_number(folder + "/" + hostile.file, hostile.key, hostile.skip, hostile.value);
@@ -299,6 +300,8 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"qwen3vl", "model.gguf", "qwen3vl.n_deepstack_layers", 4, 4, "n_deepstack_layers"},
         Hostile{"qwen3vl", "mmproj.gguf", "clip.vision.image_size", 4, 160, "position_embd"},
         Hostile{"llava", "mmproj.gguf", "clip.vision.feature_layer", 16, 9, "feature_layer"},
+        Hostile{"internvl", "mmproj.gguf", "clip.vision.preproc_min_tiles", 4, 13,
+                "preproc_min_tiles"},
         Hostile{"internvl", "mmproj.gguf", "clip.vision.projector.scale_factor", 4, 3, "merge 3"}));
 
 }  // namespace
