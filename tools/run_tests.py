@@ -110,7 +110,7 @@ def stage_fuzz():
 
 
 def stage_e2e():
-    if not build("release", ["saccade"]):
+    if not build("release", ["saccade", "saccade_write_family"]):
         return 0, 1
     code, _ = run("sample", ["make", "sample"])
     if code:

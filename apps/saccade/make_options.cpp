@@ -82,7 +82,7 @@ void note_on_prompts(CommandContext& context, const Settings& settings,
   if (!facts) return;
   for (const std::string& prompt : prompts) {
     const std::string note = note_on_prompt(prompt, facts->prompts);
-    if (!note.empty()) context.footer.print_error("saccade: note: " + printable(note) + "\n");
+    if (!note.empty()) context.footer.print_error("note: " + printable(note) + "\n");
   }
 }
 
