@@ -136,13 +136,13 @@ core::Status check_vocabulary(const Header& header) {
 // libmtmd ends the process when the least number of tiles is above the greatest, whether the file
 // says both or one of them is its own.
 core::Status check_tiles(const Header& header) {
-  const char* const kLeast = "clip.vision.preproc_min_tiles";
-  const auto least = header.number(kLeast);
+  const char* const least_key = "clip.vision.preproc_min_tiles";
+  const auto least = header.number(least_key);
   const auto most = header.number("clip.vision.preproc_max_tiles");
   const bool intern = header.text("clip.projector_type") == "internvl";
   const double low = least.value_or(intern ? 1 : 2), high = most.value_or(intern ? 12 : 6);
   if ((!least && !most) || low <= high) return {};
-  return bad(kLeast, "is " + show(low) + " (allowed 1.." + show(high) + ")");
+  return bad(least_key, "is " + show(low) + " (allowed 1.." + show(high) + ")");
 }
 
 }  // namespace

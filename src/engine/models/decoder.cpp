@@ -260,6 +260,7 @@ ggml_tensor* Decoder::rotate(const Planned& planned, ggml_tensor* heads) const {
 // As the rotation reads them: with axes all t, all h, all w and as many zeros.
 std::vector<std::int32_t> Decoder::lay_out(const std::vector<Position>& positions) const {
   std::vector<std::int32_t> out;
+  out.reserve(4 * positions.size());
   for (const auto& p : positions) out.push_back(p.t);
   if (!shape_.axes()) return out;
   for (const auto& p : positions) out.push_back(p.h);

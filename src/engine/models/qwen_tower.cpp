@@ -152,6 +152,7 @@ kernels::HeadsShape QwenTower::windows(const Planned& planned) const {
 ggml_tensor* QwenTower::build_turns(Planned& planned) {
   const int size = shape_.head_size(), pairs = size / 2, quarter = size / 4;
   std::vector<double> speeds;  // of a pair, per row or column
+  speeds.reserve(static_cast<std::size_t>(quarter));
   for (int i = 0; i < quarter; ++i) speeds.push_back(std::pow(kRotaryBase, -2.0 * i / pairs));
   std::vector<float> turns;
   turns.reserve(static_cast<std::size_t>(planned.rows()) * static_cast<std::size_t>(size));
@@ -226,7 +227,8 @@ ggml_tensor* QwenTower::build(Planned& planned) {
     const int patch = planned.patch_of[static_cast<std::size_t>(row)];
     const int y = patch / planned.grid.columns / kMerge;
     const int x = patch % planned.grid.columns / kMerge;
-    planned.token_rows[static_cast<std::size_t>(y * tokens.columns + x)] = row / (kMerge * kMerge);
+    const int token = y * tokens.columns + x;
+    planned.token_rows[static_cast<std::size_t>(token)] = row / (kMerge * kMerge);
   }
   Rows cut = graph.rows(planned.patches);
   ggml_tensor* x = graph.multiply(cut, patch_);

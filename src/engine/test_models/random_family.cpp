@@ -17,17 +17,17 @@ struct Family {
 };
 
 const std::vector<Family>& families() {
-  static const std::vector<std::string> qwen{"<|vision_start|>", "<|vision_end|>"};
-  static const std::vector<Family> all{
+  static const std::vector<std::string> kQwen{"<|vision_start|>", "<|vision_end|>"};
+  static const std::vector<Family> kAll{
       {"smolvlm", "idefics3", "llama", 64, 16, 2, false, {}},
-      {"qwen2vl", "qwen2vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
-      {"qwen2.5vl", "qwen2.5vl_merger", "qwen2vl", 560, 14, 2, false, qwen},
-      {"qwen3vl", "qwen3vl_merger", "qwen3vl", 128, 16, 2, false, qwen},
+      {"qwen2vl", "qwen2vl_merger", "qwen2vl", 560, 14, 2, false, kQwen},
+      {"qwen2.5vl", "qwen2.5vl_merger", "qwen2vl", 560, 14, 2, false, kQwen},
+      {"qwen3vl", "qwen3vl_merger", "qwen3vl", 128, 16, 2, false, kQwen},
       {"llava", "mlp", "llama", 112, 14, 1, true, {}},
       {"llava-siglip", "mlp", "llama", 112, 14, 1, false, {}},
       {"internvl", "internvl", "qwen2", 112, 14, 2, true, {"<img>", "</img>"}},
   };
-  return all;
+  return kAll;
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ void add_controls(Writer& w, const std::vector<std::string>& controls) {
   texts.insert(texts.end(), controls.begin(), controls.end());
   kinds.resize(texts.size(), kControl);
   std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
   for (const auto& text : texts) pointers.push_back(text.c_str());
   gguf_set_arr_str(file, "tokenizer.ggml.tokens", pointers.data(), pointers.size());
   w.whole("tokenizer.ggml.token_type", kinds);
